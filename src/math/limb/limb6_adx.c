@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* math/limb: the table for 6 limbs on x86-64 with BMI2 and ADX. */
+#include "math/limb/limb.h"
+
+#if defined(__x86_64__)
+#define W 6
+#include "math/limb/limb6_adx.h"
+#define TABLE limb_ops6_adx
+#define TABLE_NAME "adx"
+#include "math/limb/limb_table.tmpl.h"
+#endif

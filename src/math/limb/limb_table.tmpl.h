@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Template: a limb_ops table from the primitives of one CPU level.
+ * Parameters: W (4 or 6), TABLE and TABLE_NAME. Expects the static functions that
+ * limb_portable.h describes. Included once in each limb<W>_<level>.c. */
+#include "math/limb/limb_batch.h"
+
+#include <string.h>
+
+static void fq_neg(uint64_t *r, const uint64_t *a, const limb_mod *m) {
+    static const uint64_t zero[W] = {0};
+    fq_sub(r, zero, a, m);
+}
+
+static void fq_to_mont(uint64_t *r, const uint64_t *a, const limb_mod *m) {
+    fq_mul(r, a, m->r2, m);
+}
+
+static void fq_from_mont(uint64_t *r, const uint64_t *a, const limb_mod *m) {
+    static const uint64_t one[W] = {1};
+    fq_mul(r, a, one, m);
+}
+
+CUZK_INLINE void fq_sub_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
+                             const limb_mod *m) {
+    sub_lazy(r, a, b, m);
+}
+
+CUZK_INLINE void fq_copy(uint64_t *r, const uint64_t *a) {
+#pragma GCC unroll 6
+    for (int i = 0; i < W; i++) r[i] = a[i];
+}
+
+CUZK_INLINE void fq_set_one(uint64_t *r, const limb_mod *m) {
+    memcpy(r, m->r, W * sizeof *r);
+}
+
+#include "math/limb/limb_inv.tmpl.h"
+
+/* ---- Fq2 = Fq[u]/(u^2 + 1), for 4 p < R ---- */
+
+CUZK_INLINE void fq2_add(uint64_t *r, const uint64_t *a, const uint64_t *b,
+                         const limb_mod *m) {
+    fq_add(r, a, b, m);
+    fq_add(r + W, a + W, b + W, m);
+}
+
+CUZK_INLINE void fq2_sub(uint64_t *r, const uint64_t *a, const uint64_t *b,
+                         const limb_mod *m) {
+    fq_sub(r, a, b, m);
+    fq_sub(r + W, a + W, b + W, m);
+}
+
+CUZK_INLINE void fq2_sub_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
+                              const limb_mod *m) {
+    sub_lazy(r, a, b, m);
+    sub_lazy(r + W, a + W, b + W, m);
+}
+
+CUZK_INLINE void fq2_copy(uint64_t *r, const uint64_t *a) {
+    fq_copy(r, a);
+    fq_copy(r + W, a + W);
+}
+
+CUZK_INLINE void fq2_set_one(uint64_t *r, const limb_mod *m) {
+    memcpy(r, m->r, W * sizeof *r);
+    memset(r + W, 0, W * sizeof *r);
+}
+
+/* b may be lazy. */
+static void fq2_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
+    uint64_t minus_b1[W], c0[W];
+    sub_lazy(minus_b1, m->p, b + W, m);
+    fq_mul_sum(c0, a, b, a + W, minus_b1, m);
+    fq_mul_sum(r + W, a, b + W, a + W, b, m);
+    memcpy(r, c0, sizeof c0);
+}
+
+static void fq2_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) {
+    uint64_t sum[W], difference[W], twice[W];
+    add_lazy(sum, a, a + W, m);
+    sub_lazy(difference, a, a + W, m);
+    add_lazy(twice, a, a, m);
+    fq_mul(r + W, twice, a + W, m);
+    fq_mul(r, sum, difference, m);
+}
+
+static void fq2_inv(uint64_t *r, const uint64_t *a, const limb_mod *m) {
+    uint64_t norm[W];
+    fq_mul_sum(norm, a, a, a + W, a + W, m);
+    fq_inv(norm, norm, m);
+    fq_mul(r, a, norm, m);
+    fq_neg(norm, norm, m);
+    fq_mul(r + W, a + W, norm, m);
+}
+
+/* ---- vectors ---- */
+
+static void vec_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                    const limb_mod *m) {
+    for (size_t i = 0; i < n * W; i += W) fq_mul(r + i, a + i, b + i, m);
+}
+
+static void vec_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                    const limb_mod *m) {
+    for (size_t i = 0; i < n * W; i += W) fq_sub(r + i, a + i, b + i, m);
+}
+
+#if W == 4
+static void vec_dif(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride, size_t n,
+                    const limb_mod *m) {
+    for (size_t i = 0; i < n; i++, a += W, b += W, w += w_stride * W) {
+        uint64_t difference[W];
+        sub_lazy(difference, a, b, m);
+        fq_add(a, a, b, m);
+        fq_mul(b, w, difference, m);
+    }
+}
+
+static void vec_dit(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride, size_t n,
+                    const limb_mod *m) {
+    for (size_t i = 0; i < n; i++, a += W, b += W, w += w_stride * W) {
+        uint64_t t[W];
+        fq_mul(t, w, b, m);
+        fq_sub(b, a, t, m);
+        fq_add(a, a, t, m);
+    }
+}
+#endif
+
+/* ---- batched affine addition ---- */
+
+#define FE(name) fq_##name
+#define FE_WORDS W
+#define BATCH_ADD batch_add1
+#include "math/limb/batch_add.tmpl.h"
+#undef FE
+#undef FE_WORDS
+#undef BATCH_ADD
+
+#define FE(name) fq2_##name
+#define FE_WORDS (2 * W)
+#define BATCH_ADD batch_add2
+#include "math/limb/batch_add.tmpl.h"
+#undef FE
+#undef FE_WORDS
+#undef BATCH_ADD
+
+const limb_ops TABLE = {
+    .name = TABLE_NAME,
+    .n_limbs = W,
+    .mul = fq_mul,
+    .add = fq_add,
+    .sub = fq_sub,
+    .sqr = fq_sqr,
+    .neg = fq_neg,
+    .inv = fq_inv,
+    .to_mont = fq_to_mont,
+    .from_mont = fq_from_mont,
+    .mul2 = fq2_mul,
+    .sqr2 = fq2_sqr,
+    .inv2 = fq2_inv,
+    .vec_mul = vec_mul,
+    .vec_sub = vec_sub,
+#if W == 4
+    .vec_dif = vec_dif,
+    .vec_dit = vec_dit,
+#endif
+    .batch_add1 = batch_add1,
+    .batch_add2 = batch_add2,
+};
