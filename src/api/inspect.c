@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/check_points.h"
+#include "api/runtime.h"
+#include "base/alloc.h"
+#include "circuit/constraints.h"
+#include "cuzk/tools.h"
+#include "format/circom/snarkjs_json.h"
+#include "format/circom/wtns.h"
+#include "format/circom/zkey.h"
+#include <jansson.h>
+
+/* What every inspection gets and fills. */
+typedef struct inspection {
+    cuzk_runtime *rt;
+    cuzk_span file;
+    bool check;
+    const char *r1cs_path;
+    json_t *out;
+} inspection;
+
+static void put(json_t *o, const char *key, json_int_t v) {
+    json_object_set_new(o, key, json_integer(v));
+}
+static void put_text(json_t *o, const char *key, const char *v) {
+    json_object_set_new(o, key, json_string(v));
+}
+
+/* ---- binary files ---- */
+
+static const char *const r1cs_sections[] = {"header", "constraints", "wire labels",
+                                            "custom gates", "custom gate uses"};
+static const char *const wtns_sections[] = {"header", "values"};
+static const char *const zkey_sections[] = {"protocol", "groth16 header", "IC", "coefficients", "A",
+                                            "B1", "B2", "L", "H", "contributions"};
+
+static void put_sections(json_t *o, const binfile *f, const char *const *names, size_t n_names) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < f->n_sections; i++) {
+        const binfile_section *s = &f->sections[i];
+        json_t *e = json_object();
+        put(e, "id", s->id);
+        put_text(e, "name", s->id >= 1 && s->id <= n_names ? names[s->id - 1] : "unknown");
+        put(e, "offset", (json_int_t)s->offset);
+        put(e, "bytes", (json_int_t)s->bytes.n_bytes);
+        json_array_append_new(list, e);
+    }
+    json_object_set_new(o, "sections", list);
+}
+#define PUT_SECTIONS(o, f, names) put_sections(o, f, names, sizeof names / sizeof names[0])
+
+static void put_format(json_t *o, const char *format, curve_id id) {
+    put_text(o, "format", format);
+    put_text(o, "curve", curve_params_of(id)->name);
+}
+
+static cuzk_status count_terms(uint64_t *n_terms, const r1cs_view *v, const field *fr, cuzk_err *err) {
+    r1cs_cursor cur;
+    r1cs_constraint k;
+    bool done;
+    *n_terms = 0;
+    for (r1cs_cursor_init(&cur, v);;) {
+        CUZK_TRY(r1cs_next(&cur, &k, &done, fr, err));
+        if (done) return CUZK_OK;
+        *n_terms += (uint64_t)k.a.n_terms + k.b.n_terms + k.c.n_terms;
+    }
+}
+
+static cuzk_status inspect_r1cs(inspection *in, cuzk_err *err) {
+    r1cs_view v;
+    CUZK_TRY(r1cs_parse(&v, in->file, err));
+    put_format(in->out, "r1cs", v.curve);
+    put(in->out, "version", v.file.version);
+    put(in->out, "wires", v.n_wires);
+    put(in->out, "public_outputs", v.n_pub_out);
+    put(in->out, "public_inputs", v.n_pub_in);
+    put(in->out, "private_inputs", v.n_prv_in);
+    put(in->out, "constraints", v.n_constraints);
+    put(in->out, "labels", (json_int_t)v.n_labels);
+    PUT_SECTIONS(in->out, &v.file, r1cs_sections);
+    put_text(in->out, "good_for", "checking witnesses, setup of a key");
+    if (!in->check) return CUZK_OK;
+    uint64_t n_terms;
+    CUZK_TRY(count_terms(&n_terms, &v, &in->rt->curves[v.curve].fr, err));
+    json_t *checked = json_object();
+    put(checked, "constraints", v.n_constraints);
+    put(checked, "terms", (json_int_t)n_terms);
+    json_object_set_new(in->out, "checked", checked);
+    return CUZK_OK;
+}
+
+static cuzk_status inspect_wtns(inspection *in, cuzk_err *err) {
+    wtns_view v;
+    CUZK_TRY(wtns_parse(&v, in->file, err));
+    put_format(in->out, "wtns", v.curve);
+    put(in->out, "version", v.file.version);
+    put(in->out, "values", v.n_values);
+    PUT_SECTIONS(in->out, &v.file, wtns_sections);
+    put_text(in->out, "good_for", "proving with the key of its circuit");
+    if (!in->check) return CUZK_OK;
+    CUZK_TRY(wtns_check_values(&v, &in->rt->curves[v.curve].fr, err));
+    json_t *checked = json_object();
+    put(checked, "values", v.n_values);
+    json_object_set_new(in->out, "checked", checked);
+    return CUZK_OK;
+}
+
+static cuzk_status check_triplets(const zkey_view *v, const field *fr, cuzk_err *err) {
+    for (uint32_t i = 0; i < v->n_coefficients; i++) {
+        const uint8_t *t = v->coefficients.p + (size_t)i * MATRIX_TRIPLET_BYTES;
+        fe value;
+        if (load_le32(t) > 1 || load_le32(t + 4) >= v->domain_size || load_le32(t + 8) >= v->n_vars ||
+            !field_load_mont(fr, value.l, t + 12))
+            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.inspect",
+                             "coefficient %u: matrix %u row %u signal %u: expected matrix 0 or 1, row "
+                             "below %u, signal below %u, value below r",
+                             i, load_le32(t), load_le32(t + 4), load_le32(t + 8), v->domain_size,
+                             v->n_vars);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status check_against_r1cs(const inspection *in, const zkey_view *key, cuzk_err *err) {
+    file_in file;
+    r1cs_view r1cs;
+    CUZK_TRY(api_open(&file, in->r1cs_path, err));
+    cuzk_status st = r1cs_parse(&r1cs, file.bytes, err);
+    if (st != CUZK_OK) cuzk_err_prefix(err, in->r1cs_path);
+    if (st == CUZK_OK) st = constraints_match_key(&r1cs, key, &in->rt->curves[key->curve].fr, err);
+    file_in_close(&file);
+    return st;
+}
+
+static cuzk_status check_zkey(const inspection *in, const zkey_view *v, cuzk_err *err) {
+    const curve *c = &in->rt->curves[v->curve];
+    const size_t g1 = curve_g1_bytes(c), g2 = curve_g2_bytes(c);
+    const check_points_job job[] = {
+        {"alpha1", GROUP_G1, {v->alpha1, g1}}, {"beta1", GROUP_G1, {v->beta1, g1}},
+        {"delta1", GROUP_G1, {v->delta1, g1}}, {"beta2", GROUP_G2, {v->beta2, g2}},
+        {"gamma2", GROUP_G2, {v->gamma2, g2}}, {"delta2", GROUP_G2, {v->delta2, g2}},
+        {"IC", GROUP_G1, v->ic},               {"A", GROUP_G1, v->a},
+        {"B1", GROUP_G1, v->b1},               {"B2", GROUP_G2, v->b2},
+        {"L", GROUP_G1, v->l},                 {"H", GROUP_G1, v->h},
+    };
+    uint64_t n_points = 0;
+    CUZK_TRY(check_triplets(v, &c->fr, err));
+    for (size_t i = 0; i < sizeof job / sizeof job[0]; i++) {
+        CUZK_TRY(check_points(c, &job[i], in->rt->exec, err));
+        n_points += job[i].points.n_bytes / point_packed_bytes(c, job[i].group);
+    }
+    if (in->r1cs_path) CUZK_TRY(check_against_r1cs(in, v, err));
+    json_t *checked = json_object();
+    put(checked, "points", (json_int_t)n_points);
+    put(checked, "coefficients", v->n_coefficients);
+    json_object_set_new(checked, "matches_r1cs", in->r1cs_path ? json_true() : json_null());
+    json_object_set_new(in->out, "checked", checked);
+    return CUZK_OK;
+}
+
+static cuzk_status inspect_zkey(inspection *in, cuzk_err *err) {
+    zkey_view v;
+    CUZK_TRY(zkey_parse(&v, in->file, err));
+    put_format(in->out, "zkey", v.curve);
+    put(in->out, "version", v.file.version);
+    put_text(in->out, "protocol", "groth16");
+    put(in->out, "values", v.n_vars);
+    put(in->out, "public_signals", v.n_public);
+    put(in->out, "domain", v.domain_size);
+    put(in->out, "log_domain", v.log_domain);
+    put(in->out, "coefficients", v.n_coefficients);
+    PUT_SECTIONS(in->out, &v.file, zkey_sections);
+    put_text(in->out, "good_for", "proving, exporting its verification key");
+    return in->check ? check_zkey(in, &v, err) : CUZK_OK;
+}
+
+/* ---- JSON files ---- */
+
+static cuzk_status inspect_vkey(inspection *in, cuzk_err *err) {
+    groth16_vkey vk = {0};
+    CUZK_TRY(snarkjs_read_vkey(&vk, in->file, in->rt->curve_of, err));
+    put_format(in->out, "verification key", vk.curve);
+    put(in->out, "public_signals", vk.n_public);
+    put_text(in->out, "good_for", "verifying proofs of its circuit");
+    groth16_vkey_fini(&vk);
+    return CUZK_OK;
+}
+
+/* These two don't say (publics) or needn't say (proof) which curve they are of. */
+static cuzk_status inspect_proof(inspection *in, cuzk_err *err) {
+    groth16_proof p;
+    cuzk_status st = CUZK_ERR_FORMAT;
+    for (unsigned i = 0; i < CURVE_COUNT && st != CUZK_OK; i++) {
+        st = snarkjs_read_proof(&p, in->rt->curve_of[i], in->file, err);
+        if (st == CUZK_OK) put_format(in->out, "proof", (curve_id)i);
+    }
+    if (st == CUZK_OK)
+        put_text(in->out, "good_for", "verifying, with its public signals and verification key");
+    return st == CUZK_ERR_INVALID ? CUZK_ERR_FORMAT : st;
+}
+
+static cuzk_status inspect_public(inspection *in, cuzk_err *err) {
+    cuzk_status st = CUZK_ERR_FORMAT;
+    json_t *curves = json_array();
+    for (unsigned i = 0; i < CURVE_COUNT; i++) {
+        fe *values = NULL;
+        size_t n;
+        if (snarkjs_read_public(&values, &n, in->rt->curve_of[i], in->file, st == CUZK_OK ? NULL : err) !=
+            CUZK_OK)
+            continue;
+        cuzk_free(values);
+        json_array_append_new(curves, json_string(curve_params_of((curve_id)i)->name));
+        put(in->out, "public_signals", (json_int_t)n);
+        st = CUZK_OK;
+    }
+    put_text(in->out, "format", "public signals");
+    json_object_set_new(in->out, "fits_curves", curves);
+    put_text(in->out, "good_for", "verifying, with its proof and verification key");
+    return st;
+}
+
+/* ---- which one ---- */
+
+typedef cuzk_status inspect_fn(inspection *in, cuzk_err *err);
+
+static inspect_fn *reader_for(cuzk_span file) {
+    static const struct {
+        char magic[5];
+        inspect_fn *fn;
+    } binary[] = {{"r1cs", inspect_r1cs}, {"wtns", inspect_wtns}, {"zkey", inspect_zkey}};
+    for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
+        if (file.n_bytes >= 4 && !memcmp(file.p, binary[i].magic, 4)) return binary[i].fn;
+    switch (snarkjs_json_kind(file)) {
+    case 'v': return inspect_vkey;
+    case 'p': return inspect_proof;
+    case 's': return inspect_public;
+    default: return NULL;
+    }
+}
+
+cuzk_status cuzk_inspect(char **out_json, cuzk_runtime *rt, const char *path,
+                         const cuzk_inspect_options *options, cuzk_err *err) {
+    const cuzk_inspect_options defaults = CUZK_INSPECT_OPTIONS_INIT;
+    if (!out_json || !rt) return cuzk_fail(err, CUZK_ERR_ARG, "api.inspect", "a NULL argument");
+    if (!options) options = &defaults;
+    if (options->struct_bytes != sizeof *options)
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.inspect",
+                         "options of %zu bytes, expected %zu: start from CUZK_INSPECT_OPTIONS_INIT",
+                         options->struct_bytes, sizeof *options);
+    file_in file;
+    CUZK_TRY(api_open(&file, path, err));
+    inspection in = {rt, file.bytes, options->check != 0, options->r1cs_path, json_object()};
+    put_text(in.out, "file", path);
+    put(in.out, "bytes", (json_int_t)file.bytes.n_bytes);
+    inspect_fn *reader = reader_for(file.bytes);
+    cuzk_status st =
+        reader ? reader(&in, err)
+               : cuzk_fail(err, CUZK_ERR_FORMAT, "api.inspect",
+                           "not a file this program knows (r1cs, wtns, zkey, or snarkjs JSON)");
+    if (st == CUZK_OK) {
+        /* The text leaves through cuzk_string_free, so it must be of our allocator. */
+        const size_t n = json_dumpb(in.out, NULL, 0, JSON_COMPACT);
+        st = n ? cuzk_alloc(out_json, n + 1, 1, err)
+               : cuzk_fail(err, CUZK_ERR_NOMEM, "api.inspect", "no memory for the description");
+        if (st == CUZK_OK) (*out_json)[json_dumpb(in.out, *out_json, n, JSON_COMPACT)] = '\0';
+    } else {
+        cuzk_err_prefix(err, path);
+    }
+    json_decref(in.out);
+    file_in_close(&file);
+    return st;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/runtime.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "circuit/constraints.h"
+#include "format/circom/wtns.h"
+#include "prover/groth16.h"
+
+enum { MAX_STAGES = 8 };
+
+struct cuzk_proof {
+    char *json, *public_json;
+    unsigned n_stages;
+    struct {
+        const char *name;
+        uint64_t wall_ns;
+    } stage[MAX_STAGES];
+};
+
+/* Times each stage and hands it on to the caller. */
+typedef struct stage_clock {
+    const cuzk_prove_options *options;
+    cuzk_proof *proof;
+    uint64_t since_ns;
+    unsigned total;
+} stage_clock;
+
+static void end_stage(stage_clock *clock) {
+    const uint64_t now = cuzk_clock_ns();
+    if (clock->proof->n_stages)
+        clock->proof->stage[clock->proof->n_stages - 1].wall_ns = now - clock->since_ns;
+    clock->since_ns = now;
+}
+
+static int begin_stage(void *arg, const char *stage, unsigned done, unsigned total) {
+    stage_clock *clock = arg;
+    end_stage(clock);
+    CUZK_ASSERT(clock->proof->n_stages < MAX_STAGES);
+    clock->proof->stage[clock->proof->n_stages++].name = stage;
+    clock->total = total;
+    const cuzk_prove_options *o = clock->options;
+    return o->progress ? o->progress(o->progress_arg, stage, done, total) : 0;
+}
+
+static cuzk_status check_fits(const cuzk_key *key, const wtns_view *w, cuzk_err *err) {
+    const proving_key *pk = &key->pk;
+    const curve_id want = pk->curve->params->id;
+    if (w->curve != want)
+        return cuzk_fail(err, CUZK_ERR_WITNESS, "api.prove",
+                         "curve mismatch: the witness is over %s, the key over %s",
+                         curve_params_of(w->curve)->name, pk->curve->params->name);
+    if (w->n_values != pk->n_vars)
+        return cuzk_fail(err, CUZK_ERR_WITNESS, "api.prove",
+                         "witness length mismatch: %u values, the key's circuit has %u", w->n_values,
+                         pk->n_vars);
+    return CUZK_OK;
+}
+
+/* The proof did not verify. When the circuit is at hand, say which constraint is to blame. */
+static cuzk_status explain(const cuzk_key *key, const uint8_t *values, const char *r1cs_path,
+                           cuzk_err *err) {
+    file_in file;
+    r1cs_view r1cs;
+    CUZK_TRY(api_open(&file, r1cs_path, err));
+    cuzk_status st = r1cs_parse(&r1cs, file.bytes, err);
+    if (st == CUZK_OK && (r1cs.curve != key->pk.curve->params->id || r1cs.n_wires != key->pk.n_vars))
+        st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
+                       "the witness does not satisfy the circuit, and %s is of another circuit "
+                       "than the key", r1cs_path);
+    if (st == CUZK_OK)
+        st = constraints_check(&r1cs, values, key->pk.n_vars, &key->pk.curve->fr, key->rt->exec, err);
+    if (st == CUZK_OK)
+        st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
+                       "the witness satisfies the circuit but the proof does not verify: the key is "
+                       "damaged or of another circuit (try: cuzk inspect --check --r1cs)");
+    file_in_close(&file);
+    return st;
+}
+
+static cuzk_status write_texts(cuzk_proof *proof, const curve *c, const groth16_proof *g,
+                               const uint8_t *publics, size_t n_public, cuzk_err *err) {
+    CUZK_TRY(snarkjs_write_proof(&proof->json, c, g, err));
+    return snarkjs_write_public(&proof->public_json, c, publics, n_public, err);
+}
+
+/* values: aligned, stable, checked for length only. */
+static cuzk_status prove_values(cuzk_proof **out, cuzk_key *key, const uint8_t *values,
+                                const cuzk_prove_options *o, cuzk_err *err) {
+    const curve *c = key->pk.curve;
+    cuzk_proof *proof = NULL;
+    groth16_proof g;
+    CUZK_TRY(cuzk_zalloc(&proof, 1, sizeof *proof, err));
+    stage_clock clock = {o, proof, cuzk_clock_ns(), 0};
+    const groth16_options options = {o->skip_check != 0, NULL, begin_stage, &clock};
+    cuzk_status st = groth16_prove(&g, &key->pk, values, &options, err);
+    end_stage(&clock);
+    if (st == CUZK_ERR_WITNESS && o->r1cs_path) st = explain(key, values, o->r1cs_path, err);
+    if (st == CUZK_OK)
+        st = write_texts(proof, c, &g, values + c->fr.n_bytes, key->pk.n_public, err);
+    if (st == CUZK_OK && o->progress)
+        (void)o->progress(o->progress_arg, "done", clock.total, clock.total);
+    if (st == CUZK_OK)
+        *out = proof;
+    else
+        cuzk_proof_free(proof);
+    return st;
+}
+
+/* A private copy of a witness: aligned, and out of reach of whoever may still write to a mapped
+ * file between the check of its values and their use. */
+typedef struct witness_copy {
+    uint8_t *values;
+    size_t n_bytes;
+} witness_copy;
+
+static cuzk_status load_witness(witness_copy *out, const cuzk_key *key, cuzk_span wtns, cuzk_err *err) {
+    wtns_view view;
+    CUZK_TRY(wtns_parse(&view, wtns, err));
+    CUZK_TRY(check_fits(key, &view, err));
+    witness_copy w = {NULL, view.values.n_bytes};
+    CUZK_TRY(cuzk_alloc(&w.values, w.n_bytes, 1, err));
+    memcpy(w.values, view.values.p, w.n_bytes);
+    view.values.p = w.values;
+    cuzk_status st = wtns_check_values(&view, &key->pk.curve->fr, err);
+    if (st == CUZK_OK)
+        *out = w;
+    else
+        cuzk_free_secret(w.values, w.n_bytes);
+    return st;
+}
+
+static cuzk_status check_arguments(cuzk_proof **out, const cuzk_key *key,
+                                   const cuzk_prove_options *options, cuzk_err *err) {
+    if (!out || !key) return cuzk_fail(err, CUZK_ERR_ARG, "api.prove", "a NULL argument");
+    if (options && options->struct_bytes != sizeof *options)
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.prove",
+                         "options of %zu bytes, expected %zu: start from CUZK_PROVE_OPTIONS_INIT",
+                         options->struct_bytes, sizeof *options);
+    return CUZK_OK;
+}
+
+static cuzk_status prove_and_wipe(cuzk_proof **out, cuzk_key *key, witness_copy w,
+                                  const cuzk_prove_options *options, cuzk_err *err) {
+    const cuzk_prove_options defaults = CUZK_PROVE_OPTIONS_INIT;
+    cuzk_status st = prove_values(out, key, w.values, options ? options : &defaults, err);
+    cuzk_free_secret(w.values, w.n_bytes);
+    if (st == CUZK_ERR_FORMAT && key->path) cuzk_err_prefix(err, key->path);
+    return st;
+}
+
+cuzk_status cuzk_prove(cuzk_proof **out, cuzk_key *key, const void *wtns, size_t n_bytes,
+                       const cuzk_prove_options *options, cuzk_err *err) {
+    witness_copy w;
+    CUZK_TRY(check_arguments(out, key, options, err));
+    if (!wtns) return cuzk_fail(err, CUZK_ERR_ARG, "api.prove", "no witness (wtns is NULL)");
+    CUZK_TRY(load_witness(&w, key, (cuzk_span){wtns, n_bytes}, err));
+    return prove_and_wipe(out, key, w, options, err);
+}
+
+cuzk_status cuzk_prove_file(cuzk_proof **out, cuzk_key *key, const char *wtns_path,
+                            const cuzk_prove_options *options, cuzk_err *err) {
+    file_in file;
+    witness_copy w;
+    CUZK_TRY(check_arguments(out, key, options, err));
+    CUZK_TRY(api_open(&file, wtns_path, err));
+    cuzk_status st = load_witness(&w, key, file.bytes, err);
+    file_in_close(&file);
+    if (st == CUZK_OK) st = prove_and_wipe(out, key, w, options, err);
+    if (st == CUZK_ERR_WITNESS) cuzk_err_prefix(err, wtns_path);
+    return st;
+}
+
+const char *cuzk_proof_json(const cuzk_proof *proof) { return proof->json; }
+const char *cuzk_proof_public_json(const cuzk_proof *proof) { return proof->public_json; }
+unsigned cuzk_proof_n_stages(const cuzk_proof *proof) { return proof->n_stages; }
+
+void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name, uint64_t *wall_ns) {
+    if (i >= proof->n_stages) return;
+    *name = proof->stage[i].name;
+    *wall_ns = proof->stage[i].wall_ns;
+}
+
+void cuzk_proof_free(cuzk_proof *proof) {
+    if (!proof) return;
+    cuzk_free(proof->json);
+    cuzk_free(proof->public_json);
+    cuzk_free(proof);
+}
