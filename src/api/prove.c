@@ -63,6 +63,7 @@ static cuzk_status explain(const cuzk_key *key, const uint8_t *values, const cha
     r1cs_view r1cs;
     CUZK_TRY(api_open(&file, r1cs_path, err));
     cuzk_status st = r1cs_parse(&r1cs, file.bytes, err);
+    if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, r1cs_path);
     if (st == CUZK_OK && (r1cs.curve != key->pk.curve->params->id || r1cs.n_wires != key->pk.n_vars))
         st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
                        "the witness does not satisfy the circuit, and %s is of another circuit "
@@ -94,6 +95,7 @@ static cuzk_status prove_values(cuzk_proof **out, cuzk_key *key, const uint8_t *
     const groth16_options options = {o->skip_check != 0, NULL, begin_stage, &clock};
     cuzk_status st = groth16_prove(&g, &key->pk, values, &options, err);
     end_stage(&clock);
+    if (st == CUZK_ERR_FORMAT && key->path) cuzk_err_prefix(err, key->path);
     if (st == CUZK_ERR_WITNESS && o->r1cs_path) st = explain(key, values, o->r1cs_path, err);
     if (st == CUZK_OK)
         st = write_texts(proof, c, &g, values + c->fr.n_bytes, key->pk.n_public, err);
@@ -144,7 +146,6 @@ static cuzk_status prove_and_wipe(cuzk_proof **out, cuzk_key *key, witness_copy 
     const cuzk_prove_options defaults = CUZK_PROVE_OPTIONS_INIT;
     cuzk_status st = prove_values(out, key, w.values, options ? options : &defaults, err);
     cuzk_free_secret(w.values, w.n_bytes);
-    if (st == CUZK_ERR_FORMAT && key->path) cuzk_err_prefix(err, key->path);
     return st;
 }
 
@@ -165,6 +166,7 @@ cuzk_status cuzk_prove_file(cuzk_proof **out, cuzk_key *key, const char *wtns_pa
     CUZK_TRY(api_open(&file, wtns_path, err));
     cuzk_status st = load_witness(&w, key, file.bytes, err);
     file_in_close(&file);
+    if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, wtns_path);
     if (st == CUZK_OK) st = prove_and_wipe(out, key, w, options, err);
     if (st == CUZK_ERR_WITNESS) cuzk_err_prefix(err, wtns_path);
     return st;

@@ -34,7 +34,7 @@ cuzk_status cuzk_alloc(void *out_ptr, size_t n_items, size_t item_bytes, cuzk_er
 }
 
 cuzk_status cuzk_zalloc(void *out_ptr, size_t n_items, size_t item_bytes, cuzk_err *err) {
-    void *block;
+    void *block = NULL;
     CUZK_TRY(cuzk_alloc(&block, n_items, item_bytes, err));
     memset(block, 0, block_bytes(n_items, item_bytes));
     memcpy(out_ptr, &block, sizeof block);

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -22,10 +24,11 @@ uint64_t cuzk_clock_cpu_ns(void) { return read_clock_ns(CLOCK_PROCESS_CPUTIME_ID
 static uint64_t vm_high_water_kib(void) {
     FILE *file = fopen("/proc/self/status", "re");
     if (!file) return 0;
-    unsigned long long kib = 0;
+    static const char label[] = "VmHWM:";
+    uint64_t kib = 0;
     char line[256];
     while (kib == 0 && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "VmHWM: %llu", &kib) != 1) kib = 0;
+        if (!strncmp(line, label, strlen(label))) kib = strtoull(line + strlen(label), NULL, 10);
     }
     (void)fclose(file);
     return kib;

@@ -9,6 +9,9 @@
 #define CUZK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define CUZK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CUZK_PREFETCH(p) __builtin_prefetch(p)
+/* Hides the value of an integer variable from the optimizer, so that a mask made of a secret
+ * doesn't become a branch. */
+#define CUZK_VALUE_BARRIER(x) __asm__("" : "+r"(x))
 
 __extension__ typedef unsigned __int128 cuzk_u128;
 

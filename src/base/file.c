@@ -141,11 +141,10 @@ static cuzk_status flush(file_out *out, cuzk_err *err) {
 }
 
 static cuzk_status copy_text(char **out, const char *text, const char *suffix, cuzk_err *err) {
-    size_t n_text = strlen(text), n_suffix = strlen(suffix);
+    size_t n_bytes = strlen(text) + strlen(suffix) + 1;
     char *copy;
-    CUZK_TRY(cuzk_alloc(&copy, 1, n_text + n_suffix + 1, err));
-    memcpy(copy, text, n_text);
-    memcpy(copy + n_text, suffix, n_suffix + 1);
+    CUZK_TRY(cuzk_alloc(&copy, 1, n_bytes, err));
+    (void)snprintf(copy, n_bytes, "%s%s", text, suffix);
     *out = copy;
     return CUZK_OK;
 }

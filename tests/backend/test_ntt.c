@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transforms of every backend kernel table against sums over the definition. */
+/* backend/cpu: domains and transforms, against the sums that define them. */
 #include "backend/cpu/cpu.h"
 
 #include "base/alloc.h"
@@ -213,7 +213,7 @@ static void round_trip(setting *s, const cuzk_domain *d, testrand *t, cuzk_ntt_k
 static void check_round_trips(setting *s) {
     testrand t;
     testrand_init(&t);
-    for (unsigned log_n = 0; log_n <= 16; log_n += log_n < 12 ? 1 : 2) {
+    for (unsigned log_n = 0; log_n <= 14; log_n += log_n < 10 ? 1 : 2) {
         for (int convention = 0; convention < N_CONVENTIONS; convention++) {
             cuzk_domain *d = domain_of(s, log_n, convention);
             const bool in_brp = log_n % 2 == 0;
@@ -235,7 +235,10 @@ static void test_ntt__comes_back_when_in_two_passes(void **state) {
     testrand t;
     testrand_init(&t);
     setting_init(&s, CURVE_BN254, best_level(), 40); /* so many threads want small blocks */
-    cuzk_domain *d = domain_of(&s, 18, 0);
+    cuzk_domain *d = domain_of(&s, 16, 1);
+    round_trip(&s, d, &t, CUZK_NTT_INVERSE, CUZK_NTT_FORWARD, false);
+    be()->domain_close(d);
+    d = domain_of(&s, 18, 0);
     round_trip(&s, d, &t, CUZK_NTT_INVERSE, CUZK_NTT_FORWARD, true);
     round_trip(&s, d, &t, CUZK_NTT_COSET_FORWARD, CUZK_NTT_COSET_INVERSE, false);
     check_kind(&s, &t, 18, 0, CUZK_NTT_INVERSE, true, (size_t)1 << 16);
@@ -243,7 +246,6 @@ static void test_ntt__comes_back_when_in_two_passes(void **state) {
     setting_fini(&s);
 }
 
-/* A pass cannot be told from a block: what any number of threads gives is the same. */
 static void test_ntt__is_linear_and_the_same_when_threads_differ(void **state) {
     (void)state;
     testrand t;

@@ -2,7 +2,7 @@
 /* failalloc: an LD_PRELOAD library that makes one memory request of a program fail.
  *
  *   FAILALLOC_N=k           the k-th request after start-up fails (1 = the first)
- *   FAILALLOC_KEEP=1        and so do all later ones, as when memory is really gone
+ *   FAILALLOC_FROM=k        the k-th and all later ones fail, as when memory is really gone
  *   FAILALLOC_COUNT_FILE=f  at exit, the number of requests is written to f
  *
  * Requests: malloc, calloc, realloc, aligned_alloc, posix_memalign, anonymous mmap; also those
@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,14 +27,14 @@ extern void *__libc_memalign(size_t alignment, size_t n_bytes);
 
 static atomic_bool active;
 static atomic_ulong n_requests;
-static unsigned long failing_request;
-static bool keep_failing;
+static unsigned long first_failing, last_failing;
 static const char *count_file;
 
 __attribute__((constructor)) static void start(void) {
-    const char *n = getenv("FAILALLOC_N");
-    failing_request = n ? strtoul(n, NULL, 10) : 0;
-    keep_failing = getenv("FAILALLOC_KEEP") != NULL;
+    const char *n = getenv("FAILALLOC_N"), *from = getenv("FAILALLOC_FROM");
+    const char *first = n ? n : from;
+    first_failing = first ? strtoul(first, NULL, 10) : 0;
+    last_failing = n ? first_failing : ULONG_MAX;
     count_file = getenv("FAILALLOC_COUNT_FILE");
     active = true;
 }
@@ -51,8 +52,7 @@ __attribute__((destructor)) static void finish(void) {
 static bool refuse(void) {
     if (!active) return false;
     unsigned long request = atomic_fetch_add(&n_requests, 1) + 1;
-    bool is_refused = request == failing_request ||
-                      (keep_failing && failing_request != 0 && request > failing_request);
+    bool is_refused = first_failing && request >= first_failing && request <= last_failing;
     if (is_refused) errno = ENOMEM;
     return is_refused;
 }

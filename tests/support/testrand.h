@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CUZK_TESTS_SUPPORT_TESTRAND_H
 #define CUZK_TESTS_SUPPORT_TESTRAND_H
-/* tests/support/testrand: reproducible randomness (splitmix64). The seed is fixed, printed, and
- * replaced by the environment variable CUZK_TEST_SEED, so a failure can always be run again. */
+/* tests/support/testrand: reproducible randomness (splitmix64). The seed is fixed, printed,
+ * and replaced by the environment variable CUZK_TEST_SEED, so that failures can be repeated. */
 #include "math/field/field.h"
 
 typedef struct testrand {

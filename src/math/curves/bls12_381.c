@@ -2,8 +2,9 @@
 /* math/curves/bls12_381: the curve of ZCash Sapling, Filecoin and Ethereum's consensus. */
 #include "math/curves/curve.h"
 
-/* All constants: S. Bowe, https://github.com/zkcrypto/pairing, src/bls12_381/README.md; the same
- * in draft-irtf-cfrg-pairing-friendly-curves, section 4.2.1. The tests derive q and r from x. */
+/* All constants: S. Bowe, https://github.com/zkcrypto/pairing, src/bls12_381/README.md; the
+ * same in draft-irtf-cfrg-pairing-friendly-curves, section 4.2.1. The tests check that q and r
+ * follow from x. */
 const curve_params curve_params_bls12_381 = {
     .id = CURVE_BLS12_381,
     .family = CURVE_FAMILY_BLS12,

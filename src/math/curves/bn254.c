@@ -3,9 +3,10 @@
 #include "math/curves/curve.h"
 
 /* q, r, b and the G1 generator: EIP-196, https://eips.ethereum.org/EIPS/eip-196.
- * xi = 9 + u, the D-twist and the G2 generator: EIP-197, https://eips.ethereum.org/EIPS/eip-197
- * (which prints Fq2 elements imaginary part first).
- * x: Beuchat et al., https://eprint.iacr.org/2010/429; the tests derive q and r from it. */
+ * xi = 9 + u, the D-twist and the G2 generator: EIP-197,
+ * https://eips.ethereum.org/EIPS/eip-197 (which prints Fq2 elements imaginary part first).
+ * x: Ben-Sasson et al., https://eprint.iacr.org/2013/879 (libff alt_bn128); the tests check
+ * that q and r follow from it. */
 const curve_params curve_params_bn254 = {
     .id = CURVE_BN254,
     .family = CURVE_FAMILY_BN,

@@ -10,9 +10,12 @@ extern const curve_params curve_params_bn254, curve_params_bls12_381;
 
 const curve_params *curve_params_of(curve_id id) {
     switch (id) {
-    case CURVE_BN254: return &curve_params_bn254;
-    case CURVE_BLS12_381: return &curve_params_bls12_381;
-    case CURVE_COUNT: break;
+    case CURVE_BN254:
+        return &curve_params_bn254;
+    case CURVE_BLS12_381:
+        return &curve_params_bls12_381;
+    case CURVE_COUNT:
+        break;
     }
     return NULL;
 }
@@ -118,7 +121,8 @@ void curve_init(curve *c, curve_id id, cuzk_cpu_level level) {
     init_endomorphisms(c);
 }
 
-static bool hex_equals_le(const char *hex, unsigned n_limbs, const uint8_t *le, size_t n_bytes) {
+static bool hex_equals_le(const char *hex, unsigned n_limbs, const uint8_t *le,
+                          size_t n_bytes) {
     uint8_t bytes[8 * LIMBS_MAX];
     if (n_bytes != 8u * (size_t)n_limbs) return false;
     hex_to_le(bytes, n_bytes, hex);

@@ -17,11 +17,11 @@ typedef struct curve_params {
     const char *snarkjs_name; /* "bn128", "bls12381" */
     const char *q_hex, *r_hex;
     unsigned q_limbs, r_limbs;
-    uint64_t x;               /* |seed| */
+    uint64_t x; /* |seed| */
     bool x_negative;
-    uint64_t b;               /* G1: y^2 = x^3 + b */
-    uint64_t xi[2];           /* sextic non-residue xi = xi0 + u of Fq12 over Fq2; xi[1] = 1 */
-    bool twist_is_m;          /* M-twist: b' = b xi; D-twist: b' = b / xi */
+    uint64_t b;      /* G1: y^2 = x^3 + b */
+    uint64_t xi[2];  /* sextic non-residue xi = xi0 + u of Fq12 over Fq2; xi[1] = 1 */
+    bool twist_is_m; /* M-twist: b' = b xi; D-twist: b' = b / xi */
     const char *g1_x, *g1_y;
     const char *g2_x0, *g2_x1, *g2_y0, *g2_y1;
 } curve_params;
@@ -30,25 +30,32 @@ typedef struct fe2 { /* c0 + c1 u, u^2 = -1; words used: first n_limbs of each *
     fe c0, c1;
 } fe2;
 
-typedef struct g1_affine { fe x, y; bool infinity; } g1_affine;
-typedef struct g2_affine { fe2 x, y; bool infinity; } g2_affine;
+typedef struct g1_affine {
+    fe x, y;
+    bool infinity;
+} g1_affine;
+typedef struct g2_affine {
+    fe2 x, y;
+    bool infinity;
+} g2_affine;
 
 typedef struct curve {
     const curve_params *params;
     field fq, fr;
-    fe b;                    /* G1 */
-    fe2 xi, b2;              /* twist */
-    g1_affine g1;            /* generators */
+    fe b;         /* G1 */
+    fe2 xi, b2;   /* twist */
+    g1_affine g1; /* generators */
     g2_affine g2;
-    fe2 frob[3][6];          /* frob[k-1][i] = xi^(i (q^k - 1)/6), k = 1..3 */
-    fe2 psi_x, psi_y;        /* psi(x, y) = (psi_x x^q, psi_y y^q) = [q](x, y) on G2 */
-    fe beta;                 /* cube root of unity in Fq: phi(x, y) = (beta x, y) = [lambda](x, y) on G1 */
-    fe lambda;               /* in Fr (Montgomery) */
-} curve; /* Thread: immutable after init */
+    fe2 frob[3][6];   /* frob[k-1][i] = xi^(i (q^k - 1)/6), k = 1..3 */
+    fe2 psi_x, psi_y; /* psi(x, y) = (psi_x x^q, psi_y y^q) = [q](x, y) on G2 */
+    fe beta;   /* cube root of unity in Fq: phi(x, y) = (beta x, y) = [lambda](x, y) on G1 */
+    fe lambda; /* in Fr (Montgomery) */
+} curve;       /* Thread: immutable after init */
 
 void curve_init(curve *c, curve_id id, cuzk_cpu_level level);
 const curve_params *curve_params_of(curve_id id); /* NULL for an unknown id */
-/* The curve whose q (or r) is this little-endian number of 8 * limbs bytes; false when none. */
+/* The curve whose q (or r) is this little-endian number of exactly n_bytes = 8 * limbs; false
+ * when none. */
 bool curve_find_by_q(curve_id *out, const uint8_t *q_le, size_t n_bytes);
 bool curve_find_by_r(curve_id *out, const uint8_t *r_le, size_t n_bytes);
 /* By either name; false when unknown. */

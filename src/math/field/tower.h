@@ -6,8 +6,12 @@
 #include "math/curves/curve.h"
 
 /* fe6 = c0 + c1 v + c2 v^2, fe12 = c0 + c1 w. */
-typedef struct fe6 { fe2 c0, c1, c2; } fe6;
-typedef struct fe12 { fe6 c0, c1; } fe12;
+typedef struct fe6 {
+    fe2 c0, c1, c2;
+} fe6;
+typedef struct fe12 {
+    fe6 c0, c1;
+} fe12;
 
 void fe2_add(const curve *c, fe2 *r, const fe2 *a, const fe2 *b);
 void fe2_sub(const curve *c, fe2 *r, const fe2 *a, const fe2 *b);
@@ -34,7 +38,8 @@ void fe12_mul(const curve *c, fe12 *r, const fe12 *a, const fe12 *b);
 void fe12_sqr(const curve *c, fe12 *r, const fe12 *a);
 void fe12_conj(const curve *c, fe12 *r, const fe12 *a); /* a^(q^6) */
 void fe12_inv(const curve *c, fe12 *r, const fe12 *a);
-void fe12_frobenius(const curve *c, fe12 *r, const fe12 *a, unsigned k); /* a^(q^k), k = 1..3 */
+void fe12_frobenius(const curve *c, fe12 *r, const fe12 *a,
+                    unsigned k); /* a^(q^k), k = 1..3 */
 /* a^2 for a in the cyclotomic subgroup, a^(q^4 - q^2 + 1) = 1 (Granger-Scott 2010). */
 void fe12_sqr_cyclotomic(const curve *c, fe12 *r, const fe12 *a);
 /* r = a times a line of the Miller loop, which has three of six coefficients:

@@ -7,9 +7,9 @@
 
 /* The three highest bits of the first byte. */
 #define FLAG_COMPRESSED 0x80u
-#define FLAG_INFINITY 0x40u
-#define FLAG_LARGER_Y 0x20u /* compressed only: y is the lexicographically larger root */
-#define FLAGS (FLAG_COMPRESSED | FLAG_INFINITY | FLAG_LARGER_Y)
+#define FLAG_INFINITY   0x40u
+#define FLAG_LARGER_Y   0x20u /* compressed only: y is the lexicographically larger root */
+#define FLAGS           (FLAG_COMPRESSED | FLAG_INFINITY | FLAG_LARGER_Y)
 
 static const char where[] = "math.encoding";
 
@@ -62,7 +62,8 @@ static bool affine_of(const curve *c, group_id g, fe2 *x, fe2 *y, const point *a
     return !a2.infinity;
 }
 
-void encoding_store(const curve *c, group_id g, uint8_t *out, const point *a, bool compressed) {
+void encoding_store(const curve *c, group_id g, uint8_t *out, const point *a,
+                    bool compressed) {
     const size_t n_bytes = encoding_bytes(c, g, compressed);
     const uint8_t form = compressed ? FLAG_COMPRESSED : 0;
     fe2 x, y;

@@ -12,6 +12,7 @@ typedef enum encoding_check { ENCODING_CHECK_CURVE, ENCODING_CHECK_SUBGROUP } en
 size_t encoding_bytes(const curve *c, group_id g, bool compressed);
 void encoding_store(const curve *c, group_id g, uint8_t *out, const point *a, bool compressed);
 /* FORMAT with the reason when the bytes are not such a point. */
-CUZK_MUST_CHECK cuzk_status encoding_load(const curve *c, group_id g, point *r, const uint8_t *in,
-                                          bool compressed, encoding_check check, cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status encoding_load(const curve *c, group_id g, point *r,
+                                          const uint8_t *in, bool compressed,
+                                          encoding_check check, cuzk_err *err);
 #endif

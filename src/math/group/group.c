@@ -40,7 +40,9 @@ static void co_sqr(const curve *c, group_id g, fe2 *r, const fe2 *a) {
     }
 }
 
-static void co_double(const curve *c, group_id g, fe2 *r, const fe2 *a) { co_add(c, g, r, a, a); }
+static void co_double(const curve *c, group_id g, fe2 *r, const fe2 *a) {
+    co_add(c, g, r, a, a);
+}
 
 static void co_neg(const curve *c, group_id g, fe2 *r, const fe2 *a) {
     if (g == GROUP_G1) {
@@ -221,12 +223,14 @@ void point_mul_vt(const curve *c, group_id g, point *r, const point *a, const ui
     unsigned n_bits = 64 * n_limbs;
     while (n_bits > 0 && scalar_bits(k, n_bits - 1, 1) == 0) n_bits--;
 
+    /* A short scalar, such as the seed of the curve, doesn't pay for a large table. */
+    const unsigned window = n_bits > 96 ? WINDOW_VT : 2;
     point odd[1 << (WINDOW_VT - 1)], twice; /* odd[i] = [2i + 1] a */
     odd[0] = *a;
-    const unsigned n_odd = n_bits > 96 ? 1 << (WINDOW_VT - 1) : 2;
     point_double(c, g, &twice, a);
-    for (unsigned i = 1; i < n_odd; i++) point_add(c, g, &odd[i], &odd[i - 1], &twice);
-    const unsigned window = n_bits > 96 ? WINDOW_VT : 2;
+    for (unsigned i = 1; i < 1u << (window - 1); i++) {
+        point_add(c, g, &odd[i], &odd[i - 1], &twice);
+    }
 
     point_set_infinity(c, g, r);
     for (unsigned at = n_bits; at > 0;) {
@@ -321,7 +325,8 @@ static void select_ct(point *r, const point *table, uint64_t digit) {
     memset(r, 0, sizeof *r);
     for (uint64_t i = 0; i < 1 << WINDOW_CT; i++) {
         const uint64_t *in = (const uint64_t *)&table[i];
-        const uint64_t mask = 0 - (((i ^ digit) - 1) >> 63); /* all ones when i == digit */
+        uint64_t mask = 0 - (((i ^ digit) - 1) >> 63); /* all ones when i == digit */
+        CUZK_VALUE_BARRIER(mask);
         for (size_t w = 0; w < sizeof *r / sizeof *out; w++) out[w] |= in[w] & mask;
     }
 }
@@ -425,7 +430,8 @@ static bool bls12_g2_is_in_subgroup(const curve *c, const point *a) {
 bool point_is_in_subgroup(const curve *c, group_id g, const point *a) {
     if (!point_is_on_curve(c, g, a)) return false;
     if (c->params->family == CURVE_FAMILY_BN) {
-        return g == GROUP_G1 || bn_g2_is_in_subgroup(c, a); /* BN curves: G1 has cofactor one */
+        return g == GROUP_G1 ||
+               bn_g2_is_in_subgroup(c, a); /* BN curves: G1 has cofactor one */
     }
     return g == GROUP_G1 ? bls12_g1_is_in_subgroup(c, a) : bls12_g2_is_in_subgroup(c, a);
 }

@@ -6,7 +6,10 @@
  * setup and checks are written once. All functions are complete (any inputs, infinities). */
 #include "math/curves/curve.h"
 
-typedef enum group_id { GROUP_G1 = 1, GROUP_G2 = 2 } group_id; /* value = degree of coordinates */
+typedef enum group_id {
+    GROUP_G1 = 1,
+    GROUP_G2 = 2
+} group_id; /* value = degree of coordinates */
 
 /* Jacobian (X/Z^2, Y/Z^3); Z = 0 is infinity. G1 uses only c0 of each coordinate. */
 typedef struct point {
@@ -23,8 +26,10 @@ void point_add(const curve *c, group_id g, point *r, const point *a, const point
 void point_double(const curve *c, group_id g, point *r, const point *a);
 /* r = [k] a; k canonical little-endian limbs (any value, also >= the order).
  * point_mul is constant time in k (fixed length n_limbs * 64): blinders go through it. */
-void point_mul(const curve *c, group_id g, point *r, const point *a, const uint64_t *k, unsigned n_limbs);
-void point_mul_vt(const curve *c, group_id g, point *r, const point *a, const uint64_t *k, unsigned n_limbs);
+void point_mul(const curve *c, group_id g, point *r, const point *a, const uint64_t *k,
+               unsigned n_limbs);
+void point_mul_vt(const curve *c, group_id g, point *r, const point *a, const uint64_t *k,
+                  unsigned n_limbs);
 /* [k] a with k a field element of Fr in Montgomery form. */
 void point_mul_fr(const curve *c, group_id g, point *r, const point *a, const fe *k);
 /* psi on the twist: untwist, q-power Frobenius, twist. [q] on G2. An affine a stays affine. */
@@ -40,8 +45,9 @@ size_t point_packed_bytes(const curve *c, group_id g);
 bool point_load_packed(const curve *c, group_id g, point *r, const uint8_t *packed);
 void point_store_packed(const curve *c, group_id g, uint8_t *packed, const point *a);
 /* n points at once with one inversion: scratch-free for the caller (uses cuzk_alloc). */
-CUZK_MUST_CHECK cuzk_status point_store_packed_many(const curve *c, group_id g, uint8_t *packed,
-                                                    const point *a, size_t n, cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status point_store_packed_many(const curve *c, group_id g,
+                                                    uint8_t *packed, const point *a, size_t n,
+                                                    cuzk_err *err);
 void point_from_g1(const curve *c, point *r, const g1_affine *a);
 void point_from_g2(const curve *c, point *r, const g2_affine *a);
 void point_to_g1(const curve *c, g1_affine *r, const point *a);

@@ -101,7 +101,7 @@ static void BATCH_ADD(uint64_t *out, const uint64_t *a, const uint64_t *b, size_
         } else {
             FE(sub_lazy)(d, pb, pa, m);
         }
-        FE(mul)(product + BATCH_CHAINS * FE_WORDS, product, d, m);
+        FE(mul_lazy)(product + BATCH_CHAINS * FE_WORDS, product, d, m);
     }
     FE(invert_chains)(acc, m);
 
@@ -110,8 +110,8 @@ static void BATCH_ADD(uint64_t *out, const uint64_t *a, const uint64_t *b, size_
         uint32_t settled = 0; /* bit i - begin: out[i] is there */
         for (size_t i = end; i-- > begin;) { /* run = 1/den */
             uint64_t *s = run + i * FE_WORDS, *c = acc + (i - n) % BATCH_CHAINS * FE_WORDS;
-            FE(mul)(s, s, c, m);
-            FE(mul)(c, c, den + i * FE_WORDS, m);
+            FE(mul_lazy)(s, s, c, m);
+            FE(mul_lazy)(c, c, den + i * FE_WORDS, m);
         }
         for (size_t i = begin; i < end; i++) { /* run = slope */
             const uint64_t *pa = a + i * POINT, *pb = b + i * POINT;
@@ -124,7 +124,7 @@ static void BATCH_ADD(uint64_t *out, const uint64_t *a, const uint64_t *b, size_
             } else {
                 FE(sub_lazy)(rise, pb + FE_WORDS, pa + FE_WORDS, m);
             }
-            FE(mul)(s, s, rise, m);
+            FE(mul_lazy)(s, s, rise, m);
         }
         for (size_t i = begin; i < end; i++) { /* out.x, and den = a.x - out.x */
             const uint64_t *pa = a + i * POINT, *pb = b + i * POINT;

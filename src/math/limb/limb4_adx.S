@@ -1,141 +1,176 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* math/limb: Montgomery products on 4 limbs with mulx, adcx and adox. */
+/* math/limb: Montgomery products on 4 limbs. Contracts are in limb4_adx.h. */
 #if defined(__x86_64__)
-#define HI %r13
-#include "limb_adx.inc.h"
+#define X %rdi
+#include "math/limb/limb_adx.inc.h"
 
-/* t = %rdx * src */
-.macro MUL_ROW src, t0, t1, t2, t3, t4
-    mulx (\src), \t0, \t1
-    mulx 8(\src), %rax, \t2
-    add %rax, \t1
-    mulx 16(\src), %rax, \t3
-    adc %rax, \t2
-    mulx 24(\src), %rax, \t4
-    adc %rax, \t3
-    adc $0, \t4
+/* Registers: t in %r8 to %r12; s in %rax, %r13, %r14, %r15, %rbp; m in %rcx, a in %rsi. */
+
+/* (s4, s3, s2, s1, low) = %rdx * src */
+.macro PRODUCT src, at, low, s1, s2, s3, s4
+    mulx \at(\src), \low, \s1
+    mulx \at+8(\src), X, \s2
+    add X, \s1
+    mulx \at+16(\src), X, \s3
+    adc X, \s2
+    mulx \at+24(\src), X, \s4
+    adc X, \s3
+    adc $0, \s4
 .endm
 
 /* t += %rdx * src, t4 new */
-.macro ADD_ROW src, t0, t1, t2, t3, t4
-    xor %eax, %eax
-    STEP (\src), \t0, \t1
-    STEP 8(\src), \t1, \t2
-    STEP 16(\src), \t2, \t3
-    mulx 24(\src), %rax, \t4
-    adcx %rax, \t3
-    mov $0, %eax
-    adox %rax, \t4
-    adcx %rax, \t4
+.macro ADD_ROW src, at, t0, t1, t2, t3, t4
+    PRODUCT \src, \at, %rax, %r13, %r14, %r15, \t4
+    add %rax, \t0
+    adc %r13, \t1
+    adc %r14, \t2
+    adc %r15, \t3
+    adc $0, \t4
 .endm
 
-/* t += %rdx * src, into a t4 that is there */
-.macro ADD_ROW_TO src, t0, t1, t2, t3, t4
-    xor %eax, %eax
-    STEP (\src), \t0, \t1
-    STEP 8(\src), \t1, \t2
-    STEP 16(\src), \t2, \t3
-    STEP 24(\src), \t3, \t4
-    mov $0, %eax
-    adcx %rax, \t4
+/* t += %rdx * src, t4 there */
+.macro ADD_ROW_TO src, at, t0, t1, t2, t3, t4
+    PRODUCT \src, \at, %rax, %r13, %r14, %r15, %rbp
+    add %rax, \t0
+    adc %r13, \t1
+    adc %r14, \t2
+    adc %r15, \t3
+    adc %rbp, \t4
 .endm
 
-/* t += k p with t0 + k p0 = 0 mod 2^64; m is limb_mod */
-.macro REDUCE_ROW m, t0, t1, t2, t3, t4
-    mov MOD_INV(\m), %rdx
+/* t += k p with t0 + k p0 = 0 mod 2^64, whose carry is 1 unless t0 is 0 */
+.macro REDUCE_ROW t0, t1, t2, t3, t4
+    mov MOD_INV(%rcx), %rdx
     imul \t0, %rdx
-    xor %eax, %eax
-    mulx (\m), %rax, HI
-    adcx \t0, %rax
-    adox HI, \t1
-    STEP 8(\m), \t1, \t2
-    STEP 16(\m), \t2, \t3
-    STEP 24(\m), \t3, \t4
-    mov $0, %eax
-    adcx %rax, \t4
+    PRODUCT %rcx, 0, X, %r13, %r14, %r15, %rbp
+    neg \t0
+    adc %r13, \t1
+    adc %r14, \t2
+    adc %r15, \t3
+    adc %rbp, \t4
 .endm
 
-/* r = t - p if that is not negative, else t */
-.macro STORE_REDUCED r, m, t0, t1, t2, t3, d0, d1, d2, d3
-    mov \t0, \d0
-    sub (\m), \d0
-    mov \t1, \d1
-    sbb 8(\m), \d1
-    mov \t2, \d2
-    sbb 16(\m), \d2
-    mov \t3, \d3
-    sbb 24(\m), \d3
-    cmovnc \d0, \t0
-    cmovnc \d1, \t1
-    cmovnc \d2, \t2
-    cmovnc \d3, \t3
-    mov \t0, (\r)
-    mov \t1, 8(\r)
-    mov \t2, 16(\r)
-    mov \t3, 24(\r)
+/* (%r8, %r9, %r10, %r12) = a b / R, below 2 p. b in %rbx, which stays. */
+.macro MUL
+    mov (%rbx), %rdx
+    PRODUCT %rsi, 0, %r8, %r9, %r10, %r11, %r12
+    REDUCE_ROW %r8, %r9, %r10, %r11, %r12
+    mov 8(%rbx), %rdx
+    ADD_ROW %rsi, 0, %r9, %r10, %r11, %r12, %r8
+    REDUCE_ROW %r9, %r10, %r11, %r12, %r8
+    mov 16(%rbx), %rdx
+    ADD_ROW %rsi, 0, %r10, %r11, %r12, %r8, %r9
+    REDUCE_ROW %r10, %r11, %r12, %r8, %r9
+    mov 24(%rbx), %rdx
+    ADD_ROW %rsi, 0, %r11, %r12, %r8, %r9, %r10
+    REDUCE_ROW %r11, %r12, %r8, %r9, %r10
+.endm
+
+/* t += a0 word0 + a1 word1 for a = (a0, a1), then one word of reduction */
+.macro SUM_ROW word0, word1, t0, t1, t2, t3, t4
+    mov \word0, %rdx
+    ADD_ROW %rsi, 0, \t0, \t1, \t2, \t3, \t4
+    mov \word1, %rdx
+    ADD_ROW_TO %rsi, 32, \t0, \t1, \t2, \t3, \t4
+    REDUCE_ROW \t0, \t1, \t2, \t3, \t4
+.endm
+
+/* (%r8, %r9, %r10, %r12) = (a0 u + a1 v) / R, below 2 p, u at (r0), v at (r1). */
+.macro MUL_SUM r0, at0, r1, at1
+    mov \at0(\r0), %rdx
+    PRODUCT %rsi, 0, %r8, %r9, %r10, %r11, %r12
+    mov \at1(\r1), %rdx
+    ADD_ROW_TO %rsi, 32, %r8, %r9, %r10, %r11, %r12
+    REDUCE_ROW %r8, %r9, %r10, %r11, %r12
+    SUM_ROW \at0+8(\r0), \at1+8(\r1), %r9, %r10, %r11, %r12, %r8
+    SUM_ROW \at0+16(\r0), \at1+16(\r1), %r10, %r11, %r12, %r8, %r9
+    SUM_ROW \at0+24(\r0), \at1+24(\r1), %r11, %r12, %r8, %r9, %r10
+.endm
+
+/* t = t - p if that is not negative */
+.macro SUBTRACT_P t0, t1, t2, t3
+    mov \t0, %rax
+    sub (%rcx), %rax
+    mov \t1, %r13
+    sbb 8(%rcx), %r13
+    mov \t2, %r14
+    sbb 16(%rcx), %r14
+    mov \t3, %r15
+    sbb 24(%rcx), %r15
+    cmovnc %rax, \t0
+    cmovnc %r13, \t1
+    cmovnc %r14, \t2
+    cmovnc %r15, \t3
+.endm
+
+.macro STORE r, at, t0, t1, t2, t3
+    mov \t0, \at(\r)
+    mov \t1, \at+8(\r)
+    mov \t2, \at+16(\r)
+    mov \t3, \at+24(\r)
 .endm
 
 /* void limb4_mul_adx(r %rdi, a %rsi, b %rdx, m %rcx) */
 FUNCTION limb4_mul_adx
-    SAVE %rbx
-    SAVE %r12
-    SAVE %r13
+    SAVE_ALL
+    SAVE %rdi
     mov %rdx, %rbx
-    mov (%rbx), %rdx
-    MUL_ROW %rsi, %r8, %r9, %r10, %r11, %r12
-    REDUCE_ROW %rcx, %r8, %r9, %r10, %r11, %r12
-    mov 8(%rbx), %rdx
-    ADD_ROW %rsi, %r9, %r10, %r11, %r12, %r8
-    REDUCE_ROW %rcx, %r9, %r10, %r11, %r12, %r8
-    mov 16(%rbx), %rdx
-    ADD_ROW %rsi, %r10, %r11, %r12, %r8, %r9
-    REDUCE_ROW %rcx, %r10, %r11, %r12, %r8, %r9
-    mov 24(%rbx), %rdx
-    ADD_ROW %rsi, %r11, %r12, %r8, %r9, %r10
-    REDUCE_ROW %rcx, %r11, %r12, %r8, %r9, %r10
-    STORE_REDUCED %rdi, %rcx, %r12, %r8, %r9, %r10, %rax, %rdx, %rbx, %r13
-    RESTORE %r13
-    RESTORE %r12
-    RESTORE %rbx
+    MUL
+    SUBTRACT_P %r12, %r8, %r9, %r10
+    RESTORE %rdi
+    STORE %rdi, 0, %r12, %r8, %r9, %r10
+    RESTORE_ALL
     ret
 END_FUNCTION limb4_mul_adx
 
-/* void limb4_mul_sum_adx(r %rdi, a %rsi, b %rdx, c %rcx, d %r8, m %r9) */
-FUNCTION limb4_mul_sum_adx
-    SAVE %rbx
-    SAVE %r12
-    SAVE %r13
-    SAVE %r14
-    SAVE %r15
+/* void limb4_mul_lazy_adx(r %rdi, a %rsi, b %rdx, m %rcx) */
+FUNCTION limb4_mul_lazy_adx
+    SAVE_ALL
+    SAVE %rdi
     mov %rdx, %rbx
-    mov (%rbx), %rdx
-    MUL_ROW %rsi, %r10, %r11, %r12, %r14, %r15
-    mov (%r8), %rdx
-    ADD_ROW_TO %rcx, %r10, %r11, %r12, %r14, %r15
-    REDUCE_ROW %r9, %r10, %r11, %r12, %r14, %r15
-    mov 8(%rbx), %rdx
-    ADD_ROW %rsi, %r11, %r12, %r14, %r15, %r10
-    mov 8(%r8), %rdx
-    ADD_ROW_TO %rcx, %r11, %r12, %r14, %r15, %r10
-    REDUCE_ROW %r9, %r11, %r12, %r14, %r15, %r10
-    mov 16(%rbx), %rdx
-    ADD_ROW %rsi, %r12, %r14, %r15, %r10, %r11
-    mov 16(%r8), %rdx
-    ADD_ROW_TO %rcx, %r12, %r14, %r15, %r10, %r11
-    REDUCE_ROW %r9, %r12, %r14, %r15, %r10, %r11
-    mov 24(%rbx), %rdx
-    ADD_ROW %rsi, %r14, %r15, %r10, %r11, %r12
-    mov 24(%r8), %rdx
-    ADD_ROW_TO %rcx, %r14, %r15, %r10, %r11, %r12
-    REDUCE_ROW %r9, %r14, %r15, %r10, %r11, %r12
-    STORE_REDUCED %rdi, %r9, %r15, %r10, %r11, %r12, %rax, %rdx, %rbx, %r13
-    RESTORE %r15
-    RESTORE %r14
-    RESTORE %r13
-    RESTORE %r12
-    RESTORE %rbx
+    MUL
+    RESTORE %rdi
+    STORE %rdi, 0, %r12, %r8, %r9, %r10
+    RESTORE_ALL
     ret
-END_FUNCTION limb4_mul_sum_adx
-#endif
+END_FUNCTION limb4_mul_lazy_adx
+
+/* void limb4_mul2_adx(r %rdi, a %rsi, b %rdx, m %rcx)
+ * Stack: 0 to 31 2 p - b1, 32 to 63 the real part, 64 r. */
+FUNCTION limb4_mul2_adx
+    SAVE_ALL
+    RESERVE 72
+    mov %rdi, 64(%rsp)
+    mov %rdx, %rbx
+    mov (%rcx), %r8
+    mov 8(%rcx), %r9
+    mov 16(%rcx), %r10
+    mov 24(%rcx), %r11
+    add %r8, %r8
+    adc %r9, %r9
+    adc %r10, %r10
+    adc %r11, %r11
+    sub 32(%rbx), %r8
+    sbb 40(%rbx), %r9
+    sbb 48(%rbx), %r10
+    sbb 56(%rbx), %r11
+    STORE %rsp, 0, %r8, %r9, %r10, %r11
+    MUL_SUM %rbx, 0, %rsp, 0
+    SUBTRACT_P %r12, %r8, %r9, %r10
+    STORE %rsp, 32, %r12, %r8, %r9, %r10
+    MUL_SUM %rbx, 32, %rbx, 0
+    SUBTRACT_P %r12, %r8, %r9, %r10
+    mov 64(%rsp), %rdi
+    STORE %rdi, 32, %r12, %r8, %r9, %r10
+    mov 32(%rsp), %rax
+    mov 40(%rsp), %rdx
+    mov 48(%rsp), %rcx
+    mov 56(%rsp), %rsi
+    STORE %rdi, 0, %rax, %rdx, %rcx, %rsi
+    RELEASE 72
+    RESTORE_ALL
+    ret
+END_FUNCTION limb4_mul2_adx
 
 .section .note.GNU-stack, "", @progbits
+#endif

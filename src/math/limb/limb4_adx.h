@@ -5,19 +5,20 @@
 #define CUZK_MATH_LIMB_LIMB4_ADX_H
 #include "math/limb/limb.h"
 
+#include <assert.h>
+
 /* What limb_adx.inc.h knows of limb_mod. */
-_Static_assert(offsetof(limb_mod, p) == 0 && offsetof(limb_mod, inv) == 144, "limb_mod");
+static_assert(offsetof(limb_mod, p) == 0 && offsetof(limb_mod, inv) == 144, "limb_mod");
 
 typedef struct limbs4 {
     uint64_t l[4];
 } limbs4;
 
-limb_fn2 limb4_mul_adx;
-void limb4_mul_sum_adx(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-                       const uint64_t *d, const limb_mod *m);
+limb_fn2 limb4_mul_adx, limb4_mul_lazy_adx, limb4_mul2_adx;
 
 #define fq_mul limb4_mul_adx
-#define fq_mul_sum limb4_mul_sum_adx
+#define fq_mul_lazy limb4_mul_lazy_adx
+#define fq2_mul limb4_mul2_adx
 
 static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
 

@@ -5,19 +5,20 @@
 #define CUZK_MATH_LIMB_LIMB6_ADX_H
 #include "math/limb/limb.h"
 
+#include <assert.h>
+
 /* What limb_adx.inc.h knows of limb_mod. */
-_Static_assert(offsetof(limb_mod, p) == 0 && offsetof(limb_mod, inv) == 144, "limb_mod");
+static_assert(offsetof(limb_mod, p) == 0 && offsetof(limb_mod, inv) == 144, "limb_mod");
 
 typedef struct limbs6 {
     uint64_t l[6];
 } limbs6;
 
-limb_fn2 limb6_mul_adx;
-void limb6_mul_sum_adx(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-                       const uint64_t *d, const limb_mod *m);
+limb_fn2 limb6_mul_adx, limb6_mul_lazy_adx, limb6_mul2_adx;
 
 #define fq_mul limb6_mul_adx
-#define fq_mul_sum limb6_mul_sum_adx
+#define fq_mul_lazy limb6_mul_lazy_adx
+#define fq2_mul limb6_mul2_adx
 
 static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
 

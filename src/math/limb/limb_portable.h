@@ -64,6 +64,14 @@ CUZK_INLINE void sub_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
     }
 }
 
+/* t (W + 1 words, the top one taken from `top`) += a b. */
+CUZK_INLINE void add_row(uint64_t *t, const uint64_t *a, uint64_t b, uint64_t top) {
+    uint64_t carry = 0;
+#pragma GCC unroll 6
+    for (int j = 0; j < W; j++) t[j] = mul_add(a[j], b, t[j], &carry);
+    t[W] = top + carry;
+}
+
 /* One word of Montgomery reduction: t (W + 1 words) = (t + k p) / 2^64 with the k that makes
  * it exact. The top bit of p is clear, so W + 1 words hold every intermediate value. */
 CUZK_INLINE void reduce_word(uint64_t *t, const limb_mod *m) {
@@ -75,39 +83,59 @@ CUZK_INLINE void reduce_word(uint64_t *t, const limb_mod *m) {
     t[W - 1] = t[W] + carry;
 }
 
-/* Montgomery product a b / R. a < p; b may be any W words. */
-static void fq_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
-    uint64_t t[W + 1] = {0};
+/* t = a b / R, below 2 p. */
+CUZK_INLINE void multiply(uint64_t *t, const uint64_t *a, const uint64_t *b,
+                          const limb_mod *m) {
+    uint64_t sum[W + 1] = {0};
 #pragma GCC unroll 6
     for (int i = 0; i < W; i++) {
-        uint64_t carry = 0;
-#pragma GCC unroll 6
-        for (int j = 0; j < W; j++) t[j] = mul_add(a[j], b[i], t[j], &carry);
-        t[W] = carry;
-        reduce_word(t, m);
+        add_row(sum, a, b[i], 0);
+        reduce_word(sum, m);
     }
+#pragma GCC unroll 6
+    for (int i = 0; i < W; i++) t[i] = sum[i];
+}
+
+/* t = (a u + b v) / R, below 2 p. */
+CUZK_INLINE void multiply_sum(uint64_t *t, const uint64_t *a, const uint64_t *u,
+                              const uint64_t *b, const uint64_t *v, const limb_mod *m) {
+    uint64_t sum[W + 1] = {0};
+#pragma GCC unroll 6
+    for (int i = 0; i < W; i++) {
+        add_row(sum, a, u[i], 0);
+        add_row(sum, b, v[i], sum[W]);
+        reduce_word(sum, m);
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < W; i++) t[i] = sum[i];
+}
+
+/* The Montgomery product a b / R, of a < p and any b. */
+static void fq_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
+    uint64_t t[W];
+    multiply(t, a, b, m);
     reduce_once(r, t, m);
+}
+
+/* The same below 2 p, of a, b < 2 p, for 4 p < R: closed under products. */
+static void fq_mul_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
+                        const limb_mod *m) {
+    uint64_t t[W];
+    multiply(t, a, b, m);
+#pragma GCC unroll 6
+    for (int i = 0; i < W; i++) r[i] = t[i];
 }
 
 static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
 
-/* (a b + c d) / R with one reduction, for 4 p < R. a, c < p; b, d <= p. */
-static void fq_mul_sum(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-                       const uint64_t *d, const limb_mod *m) {
-    uint64_t t[W + 1] = {0};
-#pragma GCC unroll 6
-    for (int i = 0; i < W; i++) {
-        uint64_t carry = 0;
-#pragma GCC unroll 6
-        for (int j = 0; j < W; j++) t[j] = mul_add(a[j], b[i], t[j], &carry);
-        t[W] = carry;
-        carry = 0;
-#pragma GCC unroll 6
-        for (int j = 0; j < W; j++) t[j] = mul_add(c[j], d[i], t[j], &carry);
-        t[W] += carry;
-        reduce_word(t, m);
-    }
-    reduce_once(r, t, m);
+/* In Fq2, of parts a < p and b < 2 p, for 4 p < R: c0 = a0 b0 + a1 (2 p - b1). */
+static void fq2_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
+    uint64_t minus_b1[W], c0[W], c1[W];
+    sub_lazy(minus_b1, m->p, b + W, m);
+    multiply_sum(c0, a, b, a + W, minus_b1, m);
+    multiply_sum(c1, a, b + W, a + W, b, m);
+    reduce_once(r, c0, m);
+    reduce_once(r + W, c1, m);
 }
 
 #endif

@@ -66,15 +66,6 @@ CUZK_INLINE void fq2_set_one(uint64_t *r, const limb_mod *m) {
     memset(r + W, 0, W * sizeof *r);
 }
 
-/* b may be lazy. */
-static void fq2_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
-    uint64_t minus_b1[W], c0[W];
-    sub_lazy(minus_b1, m->p, b + W, m);
-    fq_mul_sum(c0, a, b, a + W, minus_b1, m);
-    fq_mul_sum(r + W, a, b + W, a + W, b, m);
-    memcpy(r, c0, sizeof c0);
-}
-
 static void fq2_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) {
     uint64_t sum[W], difference[W], twice[W];
     add_lazy(sum, a, a + W, m);
@@ -85,13 +76,18 @@ static void fq2_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) {
 }
 
 static void fq2_inv(uint64_t *r, const uint64_t *a, const limb_mod *m) {
-    uint64_t norm[W];
-    fq_mul_sum(norm, a, a, a + W, a + W, m);
+    uint64_t norm[W], square[W];
+    fq_sqr(norm, a, m);
+    fq_sqr(square, a + W, m);
+    fq_add(norm, norm, square, m);
     fq_inv(norm, norm, m);
     fq_mul(r, a, norm, m);
     fq_neg(norm, norm, m);
     fq_mul(r + W, a + W, norm, m);
 }
+
+/* Products are never lazy here: sums of two already use up the room. */
+#define fq2_mul_lazy fq2_mul
 
 /* ---- vectors ---- */
 

@@ -114,35 +114,31 @@ static void absorb_bn_tail(const curve *c, fe12 *f, miller_pair *t) {
     absorb_sum(c, f, t, &a);
 }
 
-/* The loop count, 6x + 2 (BN) or x (BLS12) without its sign, in non-adjacent form from the
- * least significant digit; returns the number of digits. */
-#define LOOP_DIGITS_MAX 68
-static unsigned loop_digits(const curve_params *p, int8_t digits[LOOP_DIGITS_MAX]) {
-    cuzk_u128 k = p->x;
-    if (p->family == CURVE_FAMILY_BN) k = p->x_negative ? 6 * k - 2 : 6 * k + 2;
-    unsigned n = 0;
-    for (; k != 0; k >>= 1) {
-        digits[n] = (int8_t)((k & 1) == 0 ? 0 : (k & 3) == 1 ? 1 : -1);
-        if (digits[n] < 0) k += 2;
-        n++;
-    }
-    return n;
+/* 6x + 2 (BN) or x (BLS12), without the sign. */
+static cuzk_u128 loop_count(const curve_params *p) {
+    const cuzk_u128 x = p->x;
+    if (p->family == CURVE_FAMILY_BLS12) return x;
+    return p->x_negative ? 6 * x - 2 : 6 * x + 2;
 }
 
-/* r = product of the Miller functions of n pairs, none at infinity. */
+/* r = product of the Miller functions of n pairs, none at infinity. The loop count k is taken
+ * in non-adjacent form: its digit i - 1 is bit i of 3k less bit i of k. */
 static void miller_loop(const curve *c, fe12 *r, miller_pair *pairs, size_t n) {
-    int8_t digits[LOOP_DIGITS_MAX];
+    const cuzk_u128 k = loop_count(c->params), k3 = 3 * k;
+    unsigned top = 127;
+    while ((k3 >> top & 1) == 0) top--; /* the first digit, one: T = Q */
     fe2 line[3];
     fe12_set_one(c, r);
-    for (unsigned i = loop_digits(c->params, digits) - 1; i-- > 0;) { /* the top digit is 1 */
+    for (unsigned i = top - 1; i > 0; i--) {
         fe12_sqr(c, r, r);
         for (size_t j = 0; j < n; j++) {
             double_step(c, &pairs[j], line);
             absorb_line(c, r, &pairs[j].p, line);
         }
-        if (digits[i] == 0) continue;
+        const bool plus = k3 >> i & 1, minus = k >> i & 1;
+        if (plus == minus) continue;
         for (size_t j = 0; j < n; j++) {
-            absorb_sum(c, r, &pairs[j], digits[i] > 0 ? &pairs[j].q : &pairs[j].q_neg);
+            absorb_sum(c, r, &pairs[j], plus ? &pairs[j].q : &pairs[j].q_neg);
         }
     }
     if (c->params->x_negative) { /* f_(-k) = 1 / f_k up to final exponentiation, T = -T */

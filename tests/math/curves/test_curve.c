@@ -18,7 +18,8 @@ static void at_seed(const curve *c, const field *f, fe *r, const int *coefficien
     field_set_zero(f, r->l);
     for (size_t i = n; i-- > 0;) {
         field_mul(f, r->l, r->l, x.l);
-        field_set_u64(f, t.l, (uint64_t)(coefficients[i] < 0 ? -coefficients[i] : coefficients[i]));
+        field_set_u64(f, t.l,
+                      (uint64_t)(coefficients[i] < 0 ? -coefficients[i] : coefficients[i]));
         if (coefficients[i] < 0) field_neg(f, t.l, t.l);
         field_add(f, r->l, r->l, t.l);
     }

@@ -37,9 +37,9 @@ static void assert_accepted(const curve *c, const form *f, const uint8_t *bytes,
                             const point *want) {
     point r;
     cuzk_err err = {0};
-    assert_int_equal(encoding_load(c, f->g, &r, bytes, f->compressed, ENCODING_CHECK_SUBGROUP,
-                                   &err),
-                     CUZK_OK);
+    assert_int_equal(
+        encoding_load(c, f->g, &r, bytes, f->compressed, ENCODING_CHECK_SUBGROUP, &err),
+        CUZK_OK);
     assert_true(point_equal(c, f->g, &r, want));
 }
 
@@ -115,9 +115,9 @@ static void check_round_trip(const curve *c, testrand *rnd) {
         }
         testpoint_on_curve(c, f->g, &p, rnd); /* without the subgroup check */
         encoding_store(c, f->g, bytes + 1, &p, f->compressed);
-        assert_int_equal(encoding_load(c, f->g, &r, bytes + 1, f->compressed,
-                                       ENCODING_CHECK_CURVE, NULL),
-                         CUZK_OK);
+        assert_int_equal(
+            encoding_load(c, f->g, &r, bytes + 1, f->compressed, ENCODING_CHECK_CURVE, NULL),
+            CUZK_OK);
         assert_true(point_equal(c, f->g, &r, &p));
         encoding_store(c, f->g, again, &r, f->compressed);
         assert_memory_equal(again, bytes + 1, f->n_bytes);

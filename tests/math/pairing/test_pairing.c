@@ -11,7 +11,8 @@
 #include <cmocka.h>
 
 /* r = a^k, k canonical */
-static void pow12(const curve *c, fe12 *r, const fe12 *a, const uint64_t *k, unsigned n_limbs) {
+static void pow12(const curve *c, fe12 *r, const fe12 *a, const uint64_t *k,
+                  unsigned n_limbs) {
     const fe12 base = *a;
     fe12_set_one(c, r);
     for (unsigned i = 64 * n_limbs; i-- > 0;) {
