@@ -28,8 +28,10 @@ enum { N_LEVELS = sizeof level_names / sizeof level_names[0] };
 
 static bool has_level(cuzk_cpu_level level) {
     switch (level) {
-    case CUZK_CPU_PORTABLE: return true;
-    case CUZK_CPU_ADX: return has_adx();
+    case CUZK_CPU_PORTABLE:
+        return true;
+    case CUZK_CPU_ADX:
+        return has_adx();
     }
     return false;
 }

@@ -19,7 +19,7 @@ int big_compare(big a, big b); /* < 0, 0, > 0 */
 big big_add(big a, big b);
 big big_sub(big a, big b); /* a >= b */
 big big_mul(big a, big b);
-big big_mod(big a, big m);                 /* m > 0; by shifting and subtracting */
+big big_mod(big a, big m);                   /* m > 0; by shifting and subtracting */
 big big_pow_mod(big a, big exponent, big m); /* a^exponent mod m */
 
 #endif

@@ -16,7 +16,8 @@ blob golden_load(curve_id id, const char *circuit, const char *name) {
     (void)snprintf(path, sizeof path, "tests/golden/%s/%s/%s",
                    id == CURVE_BN254 ? "bn128" : "bls12381", circuit, name);
     FILE *f = fopen(path, "rb");
-    if (f == NULL) (void)fprintf(stderr, "%s: can't open; run tests in the top folder\n", path);
+    if (f == NULL)
+        (void)fprintf(stderr, "%s: can't open; run tests in the top folder\n", path);
     CUZK_ASSERT(f != NULL && fseek(f, 0, SEEK_END) == 0);
     const long n = ftell(f);
     CUZK_ASSERT(n >= 0 && fseek(f, 0, SEEK_SET) == 0);
@@ -55,7 +56,9 @@ size_t blob_section(blob b, uint32_t id) {
     return at + 12;
 }
 
-uint64_t blob_section_bytes(blob b, uint32_t id) { return load_le64(b.p + blob_section(b, id) - 8); }
+uint64_t blob_section_bytes(blob b, uint32_t id) {
+    return load_le64(b.p + blob_section(b, id) - 8);
+}
 
 blob blob_insert(blob b, size_t at, const void *bytes, size_t n_bytes) {
     blob r = blob_new(b.n_bytes + n_bytes);

@@ -6,7 +6,8 @@
 #include "format/circom/binfile.h"
 #include "math/curves/curve.h"
 
-typedef struct blob { /* Owner: the test; on the heap, exactly n_bytes long, so that a sanitizer
+typedef struct
+    blob { /* Owner: the test; on the heap, exactly n_bytes long, so that a sanitizer
                        * sees the first byte read behind it */
     uint8_t *p;
     size_t n_bytes;
@@ -18,9 +19,7 @@ blob blob_copy(blob b);
 blob blob_prefix(blob b, size_t n_bytes); /* a copy of the first n_bytes */
 blob blob_text(const char *text);         /* without terminator */
 void blob_free(blob *b);
-CUZK_INLINE cuzk_span blob_span(blob b) {
-    return (cuzk_span){b.p, b.n_bytes};
-}
+CUZK_INLINE cuzk_span blob_span(blob b) { return (cuzk_span){b.p, b.n_bytes}; }
 
 /* Offset of the bytes of a section (its header lies 12 bytes before), by a reader of its own. */
 size_t blob_section(blob b, uint32_t id);

@@ -10,10 +10,10 @@
 
 typedef enum FE(pair_kind) {
     FE(PAIR_GENERIC),
-    FE(PAIR_DOUBLE),    /* a = b, not infinity: the tangent */
-    FE(PAIR_LEFT),      /* b is infinity */
-    FE(PAIR_RIGHT),     /* a is infinity */
-    FE(PAIR_OPPOSITE)   /* a = -b */
+    FE(PAIR_DOUBLE),  /* a = b, not infinity: the tangent */
+    FE(PAIR_LEFT),    /* b is infinity */
+    FE(PAIR_RIGHT),   /* a is infinity */
+    FE(PAIR_OPPOSITE) /* a = -b */
 } FE(pair_kind);
 
 static bool FE(is_zero)(const uint64_t *a, unsigned n_words) {
@@ -40,11 +40,17 @@ static FE(pair_kind) FE(classify)(const uint64_t *a, const uint64_t *b) {
 static void FE(special_denominator)(uint64_t *d, const uint64_t *a, const uint64_t *b,
                                     const limb_mod *m) {
     switch (FE(classify)(a, b)) {
-    case FE(PAIR_GENERIC): FE(sub)(d, b, a, m); break;
-    case FE(PAIR_DOUBLE): FE(add)(d, a + FE_WORDS, a + FE_WORDS, m); break;
+    case FE(PAIR_GENERIC):
+        FE(sub)(d, b, a, m);
+        break;
+    case FE(PAIR_DOUBLE):
+        FE(add)(d, a + FE_WORDS, a + FE_WORDS, m);
+        break;
     case FE(PAIR_LEFT):
     case FE(PAIR_RIGHT):
-    case FE(PAIR_OPPOSITE): FE(set_one)(d, m); break;
+    case FE(PAIR_OPPOSITE):
+        FE(set_one)(d, m);
+        break;
     }
 }
 
@@ -54,15 +60,23 @@ static bool FE(special_sum)(uint64_t *out, uint64_t *rise, const uint64_t *a,
     const size_t point_bytes = 2 * FE_WORDS * sizeof *a;
     uint64_t square[FE_WORDS];
     switch (FE(classify)(a, b)) {
-    case FE(PAIR_GENERIC): FE(sub)(rise, b + FE_WORDS, a + FE_WORDS, m); return false;
+    case FE(PAIR_GENERIC):
+        FE(sub)(rise, b + FE_WORDS, a + FE_WORDS, m);
+        return false;
     case FE(PAIR_DOUBLE):
         FE(sqr)(square, a, m);
         FE(add)(rise, square, square, m);
         FE(add)(rise, rise, square, m);
         return false;
-    case FE(PAIR_LEFT): memmove(out, a, point_bytes); break;
-    case FE(PAIR_RIGHT): memmove(out, b, point_bytes); break;
-    case FE(PAIR_OPPOSITE): memset(out, 0, point_bytes); break;
+    case FE(PAIR_LEFT):
+        memmove(out, a, point_bytes);
+        break;
+    case FE(PAIR_RIGHT):
+        memmove(out, b, point_bytes);
+        break;
+    case FE(PAIR_OPPOSITE):
+        memset(out, 0, point_bytes);
+        break;
     }
     return true;
 }
@@ -83,65 +97,91 @@ static void FE(invert_chains)(uint64_t *v, const limb_mod *m) {
     }
 }
 
+/* The denominator of each slope. */
+static void FE(find_denominators)(uint64_t *den, const uint64_t *a, const uint64_t *b,
+                                  size_t n, const limb_mod *m) {
+    for (; n > 0; n--, den += FE_WORDS, a += 2 * FE_WORDS, b += 2 * FE_WORDS) {
+        if (CUZK_UNLIKELY(FE(maybe_special)(a, b))) {
+            FE(special_denominator)(den, a, b, m);
+        } else {
+            FE(sub_lazy)(den, b, a, m);
+        }
+    }
+}
+
+/* The numerator of each slope. Sums that need none are stored, and bit i says so. */
+static uint32_t FE(find_rises)(uint64_t *rise, uint64_t *out, const uint64_t *a,
+                               const uint64_t *b, size_t n, const limb_mod *m) {
+    uint32_t settled = 0;
+    for (size_t i = 0; i < n; i++, rise += FE_WORDS) {
+        const size_t at = i * 2 * FE_WORDS;
+        if (CUZK_UNLIKELY(FE(maybe_special)(a + at, b + at))) {
+            const bool done = FE(special_sum)(out + at, rise, a + at, b + at, m);
+            settled |= (uint32_t)done << i;
+        } else {
+            FE(sub_lazy)(rise, b + at + FE_WORDS, a + at + FE_WORDS, m);
+        }
+    }
+    return settled;
+}
+
+/* From the squared slopes: out.x, and in their place a.x - out.x. */
+static void FE(find_x)(uint64_t *squares, uint64_t *out, const uint64_t *a, const uint64_t *b,
+                       size_t n, uint32_t settled, const limb_mod *m) {
+    for (size_t i = 0; i < n; i++, squares += FE_WORDS, settled >>= 1) {
+        const size_t at = i * 2 * FE_WORDS;
+        uint64_t x[FE_WORDS];
+        if (CUZK_UNLIKELY(settled & 1)) continue;
+        FE(sub)(x, squares, a + at, m);
+        FE(sub)(x, x, b + at, m);
+        FE(sub_lazy)(squares, a + at, x, m);
+        FE(copy)(out + at, x);
+    }
+}
+
+/* From the slopes times (a.x - out.x): out.y. */
+static void FE(find_y)(const uint64_t *products, uint64_t *out, const uint64_t *a, size_t n,
+                       uint32_t settled, const limb_mod *m) {
+    for (size_t i = 0; i < n; i++, products += FE_WORDS, settled >>= 1) {
+        const size_t y = i * 2 * FE_WORDS + FE_WORDS;
+        if (CUZK_UNLIKELY(settled & 1)) continue;
+        FE(sub)(out + y, products, a + y, m);
+    }
+}
+
 static void BATCH_ADD(uint64_t *out, const uint64_t *a, const uint64_t *b, size_t n,
                       void *scratch, const limb_mod *m) {
-    enum { POINT = 2 * FE_WORDS };
     /* run[i] is the product of the denominators before i in i's chain; the first and last
      * BATCH_CHAINS of them stand for the empty and the whole products. */
-    uint64_t *den = scratch, *run = den + n * FE_WORDS;
-    uint64_t *acc = run + n * FE_WORDS;
-
+    uint64_t *den = scratch, *run = den + n * FE_WORDS, *chains = run + n * FE_WORDS;
     if (n == 0) return;
+
     for (unsigned j = 0; j < BATCH_CHAINS; j++) FE(set_one)(run + j * FE_WORDS, m);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *pa = a + i * POINT, *pb = b + i * POINT;
-        uint64_t *d = den + i * FE_WORDS, *product = run + i * FE_WORDS;
-        if (CUZK_UNLIKELY(FE(maybe_special)(pa, pb))) {
-            FE(special_denominator)(d, pa, pb, m);
-        } else {
-            FE(sub_lazy)(d, pb, pa, m);
-        }
-        FE(mul_lazy)(product + BATCH_CHAINS * FE_WORDS, product, d, m);
+    for (size_t begin = 0; begin < n; begin += BATCH_BLOCK) {
+        const size_t count = n - begin < BATCH_BLOCK ? n - begin : BATCH_BLOCK;
+        const size_t at = begin * 2 * FE_WORDS;
+        uint64_t *d = den + begin * FE_WORDS, *product = run + begin * FE_WORDS;
+        FE(find_denominators)(d, a + at, b + at, count, m);
+        FE(vec_mul_lazy)(product + BATCH_CHAINS * FE_WORDS, product, d, count, m);
     }
-    FE(invert_chains)(acc, m);
+    FE(invert_chains)(chains, m);
 
     for (size_t end = n; end > 0;) {
-        const size_t begin = end > BATCH_BLOCK ? end - BATCH_BLOCK : 0;
-        uint32_t settled = 0; /* bit i - begin: out[i] is there */
-        for (size_t i = end; i-- > begin;) { /* run = 1/den */
-            uint64_t *s = run + i * FE_WORDS, *c = acc + (i - n) % BATCH_CHAINS * FE_WORDS;
-            FE(mul_lazy)(s, s, c, m);
-            FE(mul_lazy)(c, c, den + i * FE_WORDS, m);
+        const size_t count = end < BATCH_BLOCK ? end : BATCH_BLOCK, begin = end - count;
+        const size_t at = begin * 2 * FE_WORDS;
+        uint64_t *d = den + begin * FE_WORDS, *slope = run + begin * FE_WORDS;
+        while (end > begin) { /* slope = 1/d, one from each chain at a time */
+            const size_t k = end - begin < BATCH_CHAINS ? end - begin : BATCH_CHAINS;
+            uint64_t *inverse = chains + (BATCH_CHAINS - k) * FE_WORDS;
+            end -= k;
+            FE(vec_mul_lazy)(run + end * FE_WORDS, run + end * FE_WORDS, inverse, k, m);
+            FE(vec_mul_lazy)(inverse, inverse, den + end * FE_WORDS, k, m);
         }
-        for (size_t i = begin; i < end; i++) { /* run = slope */
-            const uint64_t *pa = a + i * POINT, *pb = b + i * POINT;
-            uint64_t *s = run + i * FE_WORDS, rise[FE_WORDS];
-            if (CUZK_UNLIKELY(FE(maybe_special)(pa, pb))) {
-                if (FE(special_sum)(out + i * POINT, rise, pa, pb, m)) {
-                    settled |= UINT32_C(1) << (i - begin);
-                    continue;
-                }
-            } else {
-                FE(sub_lazy)(rise, pb + FE_WORDS, pa + FE_WORDS, m);
-            }
-            FE(mul_lazy)(s, s, rise, m);
-        }
-        for (size_t i = begin; i < end; i++) { /* out.x, and den = a.x - out.x */
-            const uint64_t *pa = a + i * POINT, *pb = b + i * POINT;
-            uint64_t x[FE_WORDS];
-            if (CUZK_UNLIKELY(settled >> (i - begin) & 1)) continue;
-            FE(sqr)(x, run + i * FE_WORDS, m);
-            FE(sub)(x, x, pa, m);
-            FE(sub)(x, x, pb, m);
-            FE(sub_lazy)(den + i * FE_WORDS, pa, x, m);
-            FE(copy)(out + i * POINT, x);
-        }
-        for (size_t i = begin; i < end; i++) { /* out.y */
-            uint64_t y[FE_WORDS];
-            if (CUZK_UNLIKELY(settled >> (i - begin) & 1)) continue;
-            FE(mul)(y, run + i * FE_WORDS, den + i * FE_WORDS, m);
-            FE(sub)(out + i * POINT + FE_WORDS, y, a + i * POINT + FE_WORDS, m);
-        }
-        end = begin;
+        const uint32_t settled = FE(find_rises)(d, out + at, a + at, b + at, count, m);
+        FE(vec_mul_lazy)(slope, slope, d, count, m);
+        FE(vec_sqr)(d, slope, count, m);
+        FE(find_x)(d, out + at, a + at, b + at, count, settled, m);
+        FE(vec_mul)(d, slope, d, count, m);
+        FE(find_y)(d, out + at, a + at, count, settled, m);
     }
 }

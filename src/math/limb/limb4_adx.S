@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* math/limb: Montgomery products on 4 limbs. Contracts are in limb4_adx.h. */
+/* math/limb: Montgomery products on 4 limbs. Contracts are in limb4_adx.inc.h. */
 #if defined(__x86_64__)
 #define X %rdi
 #include "math/limb/limb_adx.inc.h"
@@ -110,39 +110,71 @@
     mov \t3, \at+24(\r)
 .endm
 
-/* void limb4_mul_adx(r %rdi, a %rsi, b %rdx, m %rcx) */
-FUNCTION limb4_mul_adx
+/* Saves everything and lays out the stack: 0 r, 8 n, 16 step; m to %rcx, b to %rbx. */
+.macro ENTER_VECTOR
     SAVE_ALL
-    SAVE %rdi
+    RESERVE 24
+    mov %rdi, (%rsp)
+    mov %rcx, 8(%rsp)
+    mov %r9, 16(%rsp)
+    mov %r8, %rcx
     mov %rdx, %rbx
-    MUL
+.endm
+
+/* void limb4_vec_mul_step_adx(r %rdi, a %rsi, b %rdx, n %rcx, m %r8, a_step %r9) */
+FUNCTION limb4_vec_mul_step_adx
+    ENTER_VECTOR
+    subq $1, 8(%rsp)
+    jc 2f
+    .p2align 5
+1:  MUL
     SUBTRACT_P %r12, %r8, %r9, %r10
-    RESTORE %rdi
+    mov (%rsp), %rdi
     STORE %rdi, 0, %r12, %r8, %r9, %r10
+    add $32, %rdi
+    mov %rdi, (%rsp)
+    add 16(%rsp), %rsi
+    add $32, %rbx
+    subq $1, 8(%rsp)
+    jnc 1b
+2:  RELEASE 24
     RESTORE_ALL
     ret
-END_FUNCTION limb4_mul_adx
+END_FUNCTION limb4_vec_mul_step_adx
 
-/* void limb4_mul_lazy_adx(r %rdi, a %rsi, b %rdx, m %rcx) */
-FUNCTION limb4_mul_lazy_adx
-    SAVE_ALL
-    SAVE %rdi
-    mov %rdx, %rbx
-    MUL
-    RESTORE %rdi
+/* void limb4_vec_mul_lazy_adx(r %rdi, a %rsi, b %rdx, n %rcx, m %r8) */
+FUNCTION limb4_vec_mul_lazy_adx
+    ENTER_VECTOR
+    subq $1, 8(%rsp)
+    jc 2f
+    .p2align 5
+1:  MUL
+    mov (%rsp), %rdi
     STORE %rdi, 0, %r12, %r8, %r9, %r10
+    add $32, %rdi
+    mov %rdi, (%rsp)
+    add $32, %rsi
+    add $32, %rbx
+    subq $1, 8(%rsp)
+    jnc 1b
+2:  RELEASE 24
     RESTORE_ALL
     ret
-END_FUNCTION limb4_mul_lazy_adx
+END_FUNCTION limb4_vec_mul_lazy_adx
 
-/* void limb4_mul2_adx(r %rdi, a %rsi, b %rdx, m %rcx)
- * Stack: 0 to 31 2 p - b1, 32 to 63 the real part, 64 r. */
-FUNCTION limb4_mul2_adx
+/* void limb4_vec_mul2_adx(r %rdi, a %rsi, b %rdx, n %rcx, m %r8)
+ * Stack: 0 to 31 2 p - b1, 32 to 63 the real part, 64 r, 72 n. */
+FUNCTION limb4_vec_mul2_adx
     SAVE_ALL
-    RESERVE 72
+    RESERVE 80
     mov %rdi, 64(%rsp)
+    mov %rcx, 72(%rsp)
+    mov %r8, %rcx
     mov %rdx, %rbx
-    mov (%rcx), %r8
+    decq 72(%rsp)
+    js 2f
+    .p2align 5
+1:  mov (%rcx), %r8
     mov 8(%rcx), %r9
     mov 16(%rcx), %r10
     mov 24(%rcx), %r11
@@ -164,13 +196,18 @@ FUNCTION limb4_mul2_adx
     STORE %rdi, 32, %r12, %r8, %r9, %r10
     mov 32(%rsp), %rax
     mov 40(%rsp), %rdx
-    mov 48(%rsp), %rcx
-    mov 56(%rsp), %rsi
-    STORE %rdi, 0, %rax, %rdx, %rcx, %rsi
-    RELEASE 72
+    mov 48(%rsp), %r8
+    mov 56(%rsp), %r9
+    STORE %rdi, 0, %rax, %rdx, %r8, %r9
+    addq $64, 64(%rsp)
+    add $64, %rsi
+    add $64, %rbx
+    decq 72(%rsp)
+    jns 1b
+2:  RELEASE 80
     RESTORE_ALL
     ret
-END_FUNCTION limb4_mul2_adx
+END_FUNCTION limb4_vec_mul2_adx
 
 .section .note.GNU-stack, "", @progbits
 #endif

@@ -4,8 +4,8 @@
 
 #if defined(__x86_64__)
 #define W 4
-#include "math/limb/limb4_adx.h"
-#define TABLE limb_ops4_adx
+#include "math/limb/limb4_adx.inc.h"
+#define TABLE      limb_ops4_adx
 #define TABLE_NAME "adx"
 #include "math/limb/limb_table.tmpl.h"
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* math/limb: Montgomery products on 6 limbs. Contracts are in limb6_adx.h. */
+/* math/limb: Montgomery products on 6 limbs. Contracts are in limb6_adx.inc.h. */
 #if defined(__x86_64__)
 #define X %rbx
 #include "math/limb/limb_adx.inc.h"
@@ -155,41 +155,70 @@
     mov \t5, \at+40(\r)
 .endm
 
-/* void limb6_mul_adx(r %rdi, a %rsi, b %rdx, m %rcx). Stack: 0 b, 8 r. */
-FUNCTION limb6_mul_adx
+/* Saves everything and lays out the stack: 0 b, 8 r, 16 n; m to %rcx. */
+.macro ENTER_VECTOR
     SAVE_ALL
-    SAVE %rdi
-    SAVE %rdx
-    MUL 0
+    RESERVE 24
+    mov %rdx, (%rsp)
+    mov %rdi, 8(%rsp)
+    mov %rcx, 16(%rsp)
+    mov %r8, %rcx
+.endm
+
+/* void limb6_vec_mul_adx(r %rdi, a %rsi, b %rdx, n %rcx, m %r8) */
+FUNCTION limb6_vec_mul_adx
+    ENTER_VECTOR
+    decq 16(%rsp)
+    js 2f
+    .p2align 5
+1:  MUL 0
     SUBTRACT_P
-    RESTORE %rdx
-    RESTORE %rdi
+    mov 8(%rsp), %rdi
     STORE %rdi, 0, %r14, %r8, %r9, %r10, %r11, %r12
+    addq $48, 8(%rsp)
+    add $48, %rsi
+    addq $48, (%rsp)
+    decq 16(%rsp)
+    jns 1b
+2:  RELEASE 24
     RESTORE_ALL
     ret
-END_FUNCTION limb6_mul_adx
+END_FUNCTION limb6_vec_mul_adx
 
-/* void limb6_mul_lazy_adx(r %rdi, a %rsi, b %rdx, m %rcx). Stack: 0 b, 8 r. */
-FUNCTION limb6_mul_lazy_adx
-    SAVE_ALL
-    SAVE %rdi
-    SAVE %rdx
-    MUL 0
-    RESTORE %rdx
-    RESTORE %rdi
+/* void limb6_vec_mul_lazy_adx(r %rdi, a %rsi, b %rdx, n %rcx, m %r8) */
+FUNCTION limb6_vec_mul_lazy_adx
+    ENTER_VECTOR
+    decq 16(%rsp)
+    js 2f
+    .p2align 5
+1:  MUL 0
+    mov 8(%rsp), %rdi
     STORE %rdi, 0, %r14, %r8, %r9, %r10, %r11, %r12
+    addq $48, 8(%rsp)
+    add $48, %rsi
+    addq $48, (%rsp)
+    decq 16(%rsp)
+    jns 1b
+2:  RELEASE 24
     RESTORE_ALL
     ret
-END_FUNCTION limb6_mul_lazy_adx
+END_FUNCTION limb6_vec_mul_lazy_adx
 
-/* void limb6_mul2_adx(r %rdi, a %rsi, b %rdx, m %rcx)
- * Stack: 0 to 47 2 p - b1, 48 to 95 the real part, 96 b, 104 r, 112 the address of 0. */
-FUNCTION limb6_mul2_adx
+/* void limb6_vec_mul2_adx(r %rdi, a %rsi, b %rdx, n %rcx, m %r8)
+ * Stack: 0 to 47 2 p - b1, 48 to 95 the real part, 96 b, 104 r, 112 the address of 0,
+ * 120 n. */
+FUNCTION limb6_vec_mul2_adx
     SAVE_ALL
-    RESERVE 120
-    mov %rsp, 112(%rsp)
-    mov %rdi, 104(%rsp)
+    RESERVE 128
     mov %rdx, 96(%rsp)
+    mov %rdi, 104(%rsp)
+    mov %rsp, 112(%rsp)
+    mov %rcx, 120(%rsp)
+    mov %r8, %rcx
+    decq 120(%rsp)
+    js 2f
+    .p2align 5
+1:  mov 96(%rsp), %rdx
     mov (%rcx), %r8
     mov 8(%rcx), %r9
     mov 16(%rcx), %r10
@@ -223,10 +252,15 @@ FUNCTION limb6_mul2_adx
     mov 80(%rsp), %r12
     mov 88(%rsp), %r13
     STORE %rdi, 0, %r8, %r9, %r10, %r11, %r12, %r13
-    RELEASE 120
+    addq $96, 104(%rsp)
+    add $96, %rsi
+    addq $96, 96(%rsp)
+    decq 120(%rsp)
+    jns 1b
+2:  RELEASE 128
     RESTORE_ALL
     ret
-END_FUNCTION limb6_mul2_adx
+END_FUNCTION limb6_vec_mul2_adx
 
 .section .note.GNU-stack, "", @progbits
 #endif

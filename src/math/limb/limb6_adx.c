@@ -4,8 +4,8 @@
 
 #if defined(__x86_64__)
 #define W 6
-#include "math/limb/limb6_adx.h"
-#define TABLE limb_ops6_adx
+#include "math/limb/limb6_adx.inc.h"
+#define TABLE      limb_ops6_adx
 #define TABLE_NAME "adx"
 #include "math/limb/limb_table.tmpl.h"
 #endif

@@ -9,7 +9,7 @@
  *
  * Uses: fq_mul. Gives: fq_inv. */
 
-#define N62 ((64 * W + 61) / 62)
+#define N62    ((64 * W + 61) / 62)
 #define MASK62 (UINT64_MAX >> 2)
 
 typedef struct num62 {

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Template: a limb_ops table from the primitives of one CPU level.
  * Parameters: W (4 or 6), TABLE and TABLE_NAME. Expects the static functions that
- * limb_portable.h describes. Included once in each limb<W>_<level>.c. */
+ * limb_portable.inc.h describes. Included once in each limb<W>_<level>.c. */
 #include "math/limb/limb_batch.h"
 
 #include <string.h>
+
+static void fq_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
+    fq_vec_mul(r, a, b, 1, m);
+}
+
+static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
 
 static void fq_neg(uint64_t *r, const uint64_t *a, const limb_mod *m) {
     static const uint64_t zero[W] = {0};
@@ -30,9 +36,7 @@ CUZK_INLINE void fq_copy(uint64_t *r, const uint64_t *a) {
     for (int i = 0; i < W; i++) r[i] = a[i];
 }
 
-CUZK_INLINE void fq_set_one(uint64_t *r, const limb_mod *m) {
-    memcpy(r, m->r, W * sizeof *r);
-}
+CUZK_INLINE void fq_set_one(uint64_t *r, const limb_mod *m) { memcpy(r, m->r, W * sizeof *r); }
 
 #include "math/limb/limb_inv.tmpl.h"
 
@@ -66,13 +70,24 @@ CUZK_INLINE void fq2_set_one(uint64_t *r, const limb_mod *m) {
     memset(r + W, 0, W * sizeof *r);
 }
 
+static void fq2_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
+    fq2_vec_mul(r, a, b, 1, m);
+}
+
+/* (a0 + a1)(a0 - a1), (2 a0) a1: two products, side by side. n <= BATCH_BLOCK. */
+static void fq2_vec_sqr(uint64_t *r, const uint64_t *a, size_t n, const limb_mod *m) {
+    uint64_t left[BATCH_BLOCK][2][W], right[BATCH_BLOCK][2][W];
+    for (size_t i = 0; i < n; i++, a += 2 * W) {
+        add_lazy(left[i][0], a, a + W, m);
+        sub_lazy(right[i][0], a, a + W, m);
+        add_lazy(left[i][1], a, a, m);
+        fq_copy(right[i][1], a + W);
+    }
+    fq_vec_mul(r, left[0][0], right[0][0], 2 * n, m);
+}
+
 static void fq2_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) {
-    uint64_t sum[W], difference[W], twice[W];
-    add_lazy(sum, a, a + W, m);
-    sub_lazy(difference, a, a + W, m);
-    add_lazy(twice, a, a, m);
-    fq_mul(r + W, twice, a + W, m);
-    fq_mul(r, sum, difference, m);
+    fq2_vec_sqr(r, a, 1, m);
 }
 
 static void fq2_inv(uint64_t *r, const uint64_t *a, const limb_mod *m) {
@@ -87,54 +102,67 @@ static void fq2_inv(uint64_t *r, const uint64_t *a, const limb_mod *m) {
 }
 
 /* Products are never lazy here: sums of two already use up the room. */
-#define fq2_mul_lazy fq2_mul
+#define fq2_vec_mul_lazy fq2_vec_mul
 
 /* ---- vectors ---- */
 
-static void vec_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
-                    const limb_mod *m) {
-    for (size_t i = 0; i < n * W; i += W) fq_mul(r + i, a + i, b + i, m);
+static void fq_vec_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                       const limb_mod *m) {
+    for (; n > 0; n--, r += W, a += W, b += W) fq_sub(r, a, b, m);
 }
 
-static void vec_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
-                    const limb_mod *m) {
-    for (size_t i = 0; i < n * W; i += W) fq_sub(r + i, a + i, b + i, m);
+CUZK_INLINE void fq_vec_sqr(uint64_t *r, const uint64_t *a, size_t n, const limb_mod *m) {
+    fq_vec_mul(r, a, a, n, m);
 }
 
 #if W == 4
+/* Butterflies go through the multiplier BATCH_BLOCK at a time. */
 static void vec_dif(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride, size_t n,
                     const limb_mod *m) {
-    for (size_t i = 0; i < n; i++, a += W, b += W, w += w_stride * W) {
-        uint64_t difference[W];
-        sub_lazy(difference, a, b, m);
-        fq_add(a, a, b, m);
-        fq_mul(b, w, difference, m);
+    const size_t w_step = w_stride * W;
+    while (n > 0) {
+        const size_t count = n < BATCH_BLOCK ? n : BATCH_BLOCK;
+        uint64_t difference[BATCH_BLOCK][W];
+        for (size_t i = 0; i < count; i++, a += W) {
+            sub_lazy(difference[i], a, b + i * W, m);
+            fq_add(a, a, b + i * W, m);
+        }
+        fq_vec_mul_step(b, w, difference[0], count, m, w_step * sizeof *w);
+        b += count * W;
+        w += count * w_step;
+        n -= count;
     }
 }
 
 static void vec_dit(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride, size_t n,
                     const limb_mod *m) {
-    for (size_t i = 0; i < n; i++, a += W, b += W, w += w_stride * W) {
-        uint64_t t[W];
-        fq_mul(t, w, b, m);
-        fq_sub(b, a, t, m);
-        fq_add(a, a, t, m);
+    const size_t w_step = w_stride * W;
+    while (n > 0) {
+        const size_t count = n < BATCH_BLOCK ? n : BATCH_BLOCK;
+        uint64_t product[BATCH_BLOCK][W];
+        fq_vec_mul_step(product[0], w, b, count, m, w_step * sizeof *w);
+        for (size_t i = 0; i < count; i++, a += W, b += W) {
+            fq_sub(b, a, product[i], m);
+            fq_add(a, a, product[i], m);
+        }
+        w += count * w_step;
+        n -= count;
     }
 }
 #endif
 
 /* ---- batched affine addition ---- */
 
-#define FE(name) fq_##name
-#define FE_WORDS W
+#define FE(name)  fq_##name
+#define FE_WORDS  W
 #define BATCH_ADD batch_add1
 #include "math/limb/batch_add.tmpl.h"
 #undef FE
 #undef FE_WORDS
 #undef BATCH_ADD
 
-#define FE(name) fq2_##name
-#define FE_WORDS (2 * W)
+#define FE(name)  fq2_##name
+#define FE_WORDS  (2 * W)
 #define BATCH_ADD batch_add2
 #include "math/limb/batch_add.tmpl.h"
 #undef FE
@@ -155,8 +183,8 @@ const limb_ops TABLE = {
     .mul2 = fq2_mul,
     .sqr2 = fq2_sqr,
     .inv2 = fq2_inv,
-    .vec_mul = vec_mul,
-    .vec_sub = vec_sub,
+    .vec_mul = fq_vec_mul,
+    .vec_sub = fq_vec_sub,
 #if W == 4
     .vec_dif = vec_dif,
     .vec_dit = vec_dit,

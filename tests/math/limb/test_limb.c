@@ -22,7 +22,7 @@ typedef struct unit {
     unsigned w; /* limbs */
     limb_mod m;
     const limb_ops *ops;
-    big p, r; /* p and R */
+    big p, r;     /* p and R */
     bool has_fq2; /* 4 p < R: the entries for curves work */
     uint64_t edge[EDGES_MAX][LIMBS_MAX];
     unsigned n_edges;
@@ -34,13 +34,17 @@ static const struct {
     unsigned w;
     uint64_t p[LIMBS_MAX];
 } moduli[] = {
-    {"bn254 q", 4,
+    {"bn254 q",
+     4,
      {0x3c208c16d87cfd47, 0x97816a916871ca8d, 0xb85045b68181585d, 0x30644e72e131a029}},
-    {"bn254 r", 4,
+    {"bn254 r",
+     4,
      {0x43e1f593f0000001, 0x2833e84879b97091, 0xb85045b68181585d, 0x30644e72e131a029}},
-    {"bls12-381 r", 4,
+    {"bls12-381 r",
+     4,
      {0xffffffff00000001, 0x53bda402fffe5bfe, 0x3339d80809a1d805, 0x73eda753299d7d48}},
-    {"bls12-381 q", 6,
+    {"bls12-381 q",
+     6,
      {0xb9feffffffffaaab, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624, 0x64774b84f38512bf,
       0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a}},
 };
@@ -188,7 +192,8 @@ static void check_one_operand(unit *u, const uint64_t *a) {
 static void check_edges(unit *u) {
     for (unsigned i = 0; i < u->n_edges; i++) {
         check_one_operand(u, u->edge[i]);
-        for (unsigned j = 0; j < u->n_edges; j++) check_two_operands(u, u->edge[i], u->edge[j]);
+        for (unsigned j = 0; j < u->n_edges; j++)
+            check_two_operands(u, u->edge[i], u->edge[j]);
     }
 }
 
@@ -382,7 +387,8 @@ static void check_vectors(unit *u) {
     const unsigned w = u->w;
     for (unsigned k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         const size_t n = lengths[k], n_bytes = n * w * sizeof(uint64_t);
-        uint64_t a[VEC_MAX * LIMBS_MAX + 1], b[VEC_MAX * LIMBS_MAX], r[VEC_MAX * LIMBS_MAX + 1];
+        uint64_t a[VEC_MAX * LIMBS_MAX + 1], b[VEC_MAX * LIMBS_MAX],
+            r[VEC_MAX * LIMBS_MAX + 1];
         for (size_t i = 0; i < n; i++) {
             any_element(u, a + i * w);
             any_element(u, b + i * w);
@@ -586,18 +592,33 @@ static void make_pair(const law *l, pairs *t, size_t i, bool specials) {
     memcpy(b, t->pool[testrand_below(rnd, POOL)], n_bytes);
     if (!specials) return;
     switch (testrand_below(rnd, 12)) {
-    case 0: memcpy(b, a, n_bytes); break;                 /* P + P */
-    case 1: law_neg(l, b, a); break;                      /* P + (-P) */
-    case 2: memset(a, 0, n_bytes); break;                 /* O + P */
-    case 3: memset(b, 0, n_bytes); break;                 /* P + O */
-    case 4: memset(a, 0, n_bytes), memset(b, 0, n_bytes); /* O + O */ break;
+    case 0:
+        memcpy(b, a, n_bytes);
+        break; /* P + P */
+    case 1:
+        law_neg(l, b, a);
+        break; /* P + (-P) */
+    case 2:
+        memset(a, 0, n_bytes);
+        break; /* O + P */
+    case 3:
+        memset(b, 0, n_bytes);
+        break; /* P + O */
+    case 4:
+        memset(a, 0, n_bytes), memset(b, 0, n_bytes); /* O + O */
+        break;
     case 5: /* order two: y = 0 */
         memset(a + l->e, 0, n_bytes / 2);
         memcpy(b, a, n_bytes);
         break;
-    case 6: memset(a, 0, n_bytes / 2); break; /* x = 0, on a curve of its own */
-    case 7: a[0] = b[0] = 1; break;           /* low words equal, x different */
-    default: break;
+    case 6:
+        memset(a, 0, n_bytes / 2);
+        break; /* x = 0, on a curve of its own */
+    case 7:
+        a[0] = b[0] = 1;
+        break; /* low words equal, x different */
+    default:
+        break;
     }
 }
 
@@ -636,7 +657,8 @@ static void check_batch(unit *u) {
     for (unsigned degree = 1; degree <= 2; degree++) {
         const law l = {u, degree, degree * u->w};
         for (unsigned k = 0; k < 2 * l.e; k += u->w) random_element(u, t->pool[0] + k);
-        for (unsigned i = 1; i < POOL; i++) law_sum(&l, t->pool[i], t->pool[i - 1], t->pool[0]);
+        for (unsigned i = 1; i < POOL; i++)
+            law_sum(&l, t->pool[i], t->pool[i - 1], t->pool[0]);
         for (unsigned k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
             for (int round = 0; round < (sizes[k] < 100 ? 20 : 2); round++) {
                 check_batch_once(&l, t, sizes[k], false);

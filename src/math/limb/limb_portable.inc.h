@@ -110,32 +110,44 @@ CUZK_INLINE void multiply_sum(uint64_t *t, const uint64_t *a, const uint64_t *u,
     for (int i = 0; i < W; i++) t[i] = sum[i];
 }
 
-/* The Montgomery product a b / R, of a < p and any b. */
-static void fq_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
-    uint64_t t[W];
-    multiply(t, a, b, m);
-    reduce_once(r, t, m);
+/* r[i] = a[i] b[i] / R for i < n in this order, as r may overlap what comes later in a or b.
+ * The next a is a_step bytes on. a < p, any b; or a, b < 2 p where 4 p < R. */
+CUZK_INLINE void fq_vec_mul_step(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                                 const limb_mod *m, size_t a_step) {
+    for (; n > 0; n--, r += W, a += a_step / sizeof *a, b += W) {
+        uint64_t t[W];
+        multiply(t, a, b, m);
+        reduce_once(r, t, m);
+    }
 }
 
-/* The same below 2 p, of a, b < 2 p, for 4 p < R: closed under products. */
-static void fq_mul_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
-                        const limb_mod *m) {
-    uint64_t t[W];
-    multiply(t, a, b, m);
+static void fq_vec_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                       const limb_mod *m) {
+    fq_vec_mul_step(r, a, b, n, m, W * sizeof *a);
+}
+
+/* The same, not reduced: r < 2 p of a, b < 2 p, for 4 p < R. */
+static void fq_vec_mul_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                            const limb_mod *m) {
+    for (; n > 0; n--, r += W, a += W, b += W) {
+        uint64_t t[W];
+        multiply(t, a, b, m);
 #pragma GCC unroll 6
-    for (int i = 0; i < W; i++) r[i] = t[i];
+        for (int i = 0; i < W; i++) r[i] = t[i];
+    }
 }
-
-static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
 
 /* In Fq2, of parts a < p and b < 2 p, for 4 p < R: c0 = a0 b0 + a1 (2 p - b1). */
-static void fq2_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
-    uint64_t minus_b1[W], c0[W], c1[W];
-    sub_lazy(minus_b1, m->p, b + W, m);
-    multiply_sum(c0, a, b, a + W, minus_b1, m);
-    multiply_sum(c1, a, b + W, a + W, b, m);
-    reduce_once(r, c0, m);
-    reduce_once(r + W, c1, m);
+static void fq2_vec_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
+                        const limb_mod *m) {
+    for (; n > 0; n--, r += 2 * W, a += 2 * W, b += 2 * W) {
+        uint64_t minus_b1[W], c0[W], c1[W];
+        sub_lazy(minus_b1, m->p, b + W, m);
+        multiply_sum(c0, a, b, a + W, minus_b1, m);
+        multiply_sum(c1, a, b + W, a + W, b, m);
+        reduce_once(r, c0, m);
+        reduce_once(r + W, c1, m);
+    }
 }
 
 #endif

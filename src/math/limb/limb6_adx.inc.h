@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The primitives of the adx table for 6 limbs: products in limb6_adx.S, sums here, so that
- * they join the code around them. See limb_portable.h for what each one promises. */
+ * they join the code around them. See limb_portable.inc.h for what each one promises. */
 #ifndef CUZK_MATH_LIMB_LIMB6_ADX_H
 #define CUZK_MATH_LIMB_LIMB6_ADX_H
 #include "math/limb/limb.h"
@@ -14,20 +14,22 @@ typedef struct limbs6 {
     uint64_t l[6];
 } limbs6;
 
-limb_fn2 limb6_mul_adx, limb6_mul_lazy_adx, limb6_mul2_adx;
+/* r[i] = a[i] b[i] / R for i < n in this order, as r may overlap what comes later in a or b.
+ * A single product is a vector of one.
+ *      vec_mul        a < p, any b; or a, b < 2 p where 4 p < R. Reduced.
+ *      vec_mul_lazy   4 p < R, a, b < 2 p. Below 2 p.
+ *      vec_mul2       in Fq2; 4 p < R, a < p, b < 2 p. Reduced. */
+limb_vec2 limb6_vec_mul_adx, limb6_vec_mul_lazy_adx, limb6_vec_mul2_adx;
 
-#define fq_mul limb6_mul_adx
-#define fq_mul_lazy limb6_mul_lazy_adx
-#define fq2_mul limb6_mul2_adx
-
-static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
+#define fq_vec_mul      limb6_vec_mul_adx
+#define fq_vec_mul_lazy limb6_vec_mul_lazy_adx
+#define fq2_vec_mul     limb6_vec_mul2_adx
 
 static const uint64_t zero6[6] = {0};
 
 /* Where the difference is negative, p is added back, else 0: chosen by address, which costs
  * one cmov instead of a mask for each limb. */
-CUZK_INLINE void fq_add(uint64_t *r, const uint64_t *a, const uint64_t *b,
-                        const limb_mod *m) {
+CUZK_INLINE void fq_add(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
     uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4 = a[4], t5 = a[5];
     const uint64_t *back = zero6;
     __asm__("add 0(%[b]), %[t0]\n\t"
@@ -49,17 +51,15 @@ CUZK_INLINE void fq_add(uint64_t *r, const uint64_t *a, const uint64_t *b,
             "adc 24(%[back]), %[t3]\n\t"
             "adc 32(%[back]), %[t4]\n\t"
             "adc 40(%[back]), %[t5]"
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3),
-              [t4] "+&r"(t4), [t5] "+&r"(t5),
-              [back] "+&r"(back)
+            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
+              [t5] "+&r"(t5), [back] "+&r"(back)
             : [b] "r"(b), [p] "r"(m->p), "m"(*(const limbs6 *)(const void *)b),
               "m"(*(const limbs6 *)(const void *)m->p), "m"(zero6)
             : "cc");
     r[0] = t0, r[1] = t1, r[2] = t2, r[3] = t3, r[4] = t4, r[5] = t5;
 }
 
-CUZK_INLINE void fq_sub(uint64_t *r, const uint64_t *a, const uint64_t *b,
-                        const limb_mod *m) {
+CUZK_INLINE void fq_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
     uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4 = a[4], t5 = a[5];
     const uint64_t *back = zero6;
     __asm__("sub 0(%[b]), %[t0]\n\t"
@@ -75,9 +75,8 @@ CUZK_INLINE void fq_sub(uint64_t *r, const uint64_t *a, const uint64_t *b,
             "adc 24(%[back]), %[t3]\n\t"
             "adc 32(%[back]), %[t4]\n\t"
             "adc 40(%[back]), %[t5]"
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3),
-              [t4] "+&r"(t4), [t5] "+&r"(t5),
-              [back] "+&r"(back)
+            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
+              [t5] "+&r"(t5), [back] "+&r"(back)
             : [b] "r"(b), [p] "r"(m->p), "m"(*(const limbs6 *)(const void *)b),
               "m"(*(const limbs6 *)(const void *)m->p), "m"(zero6)
             : "cc");
@@ -94,8 +93,8 @@ CUZK_INLINE void add_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
             "adc 24(%[b]), %[t3]\n\t"
             "adc 32(%[b]), %[t4]\n\t"
             "adc 40(%[b]), %[t5]"
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3),
-              [t4] "+&r"(t4), [t5] "+&r"(t5)
+            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
+              [t5] "+&r"(t5)
             : [b] "r"(b), "m"(*(const limbs6 *)(const void *)b)
             : "cc");
     r[0] = t0, r[1] = t1, r[2] = t2, r[3] = t3, r[4] = t4, r[5] = t5;
@@ -116,8 +115,8 @@ CUZK_INLINE void sub_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b,
             "sbb 24(%[b]), %[t3]\n\t"
             "sbb 32(%[b]), %[t4]\n\t"
             "sbb 40(%[b]), %[t5]"
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3),
-              [t4] "+&r"(t4), [t5] "+&r"(t5)
+            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
+              [t5] "+&r"(t5)
             : [b] "r"(b), [p] "r"(m->p), "m"(*(const limbs6 *)(const void *)b),
               "m"(*(const limbs6 *)(const void *)m->p)
             : "cc");
