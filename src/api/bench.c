@@ -2,7 +2,7 @@
 /* api/bench: cuzk_bench_kernels, the parts of a proof measured alone.
  *
  * A measurement runs one thing n_runs times and reports medians. Small things are repeated
- * within a run until the clock can see them. For a transform and a multiexponentiation the line
+ * within a run until the clock can see them. For transforms and multiexponentiations the line
  * also tells the floor: the multiplications that its algorithm can't do without, at the speed
  * that this machine multiplies vectors of the same field, and how far above it we are. */
 #include "api/runtime.h"
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FR_BYTES 32u
-#define VECTOR 1024u         /* elements or pairs in the arithmetic measurements */
+#define FR_BYTES     32u
+#define VECTOR       1024u /* elements or pairs in the arithmetic measurements */
 #define DEFAULT_RUNS 5u
-#define LOG_STEP 2u          /* from one size to the next */
-#define FLOOR_RUNS 15u
-#define WINDOW_MAX 24u
+#define LOG_STEP     2u /* from one size to the next */
+#define MUL_ROUNDS   16u
+#define WINDOW_MAX   24u
 
 typedef struct bench {
     cuzk_runtime *rt;
@@ -32,75 +32,7 @@ typedef struct bench {
     cuzk_err *err;
 } bench;
 
-/* ---- measuring ---- */
-typedef struct times {
-    double cpu_s, wall_s;
-} times;
-
-typedef struct measurement {
-    char id[64];
-    double n_times;     /* that a run does the thing; the seconds are for one */
-    double n_ops;       /* butterflies or points in one; the nanoseconds are for one of them */
-    double floor_s;     /* of processor time for one; 0 = none is known */
-    unsigned n_threads; /* that a run may use */
-} measurement;
-
-typedef cuzk_status run_fn(void *arg, cuzk_err *err);
-
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n) {
-    qsort(values, n, sizeof *values, compare_doubles);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
-/* One run before the first that counts fills caches and page tables. */
-static cuzk_status time_runs(times *out, unsigned n_runs, run_fn *run, void *arg, cuzk_err *err) {
-    double *samples;
-    CUZK_TRY(cuzk_alloc(&samples, 2 * (size_t)n_runs, sizeof *samples, err));
-    double *cpu_s = samples, *wall_s = samples + n_runs;
-    cuzk_status status = run(arg, err);
-    for (unsigned i = 0; i < n_runs && status == CUZK_OK; i++) {
-        const uint64_t cpu_ns = cuzk_clock_cpu_ns(), wall_ns = cuzk_clock_ns();
-        status = run(arg, err);
-        cpu_s[i] = (double)(cuzk_clock_cpu_ns() - cpu_ns) * 1e-9;
-        wall_s[i] = (double)(cuzk_clock_ns() - wall_ns) * 1e-9;
-    }
-    if (status == CUZK_OK) {
-        out->cpu_s = median(cpu_s, n_runs);
-        out->wall_s = median(wall_s, n_runs);
-    }
-    cuzk_free(samples);
-    return status;
-}
-
-static bool is_wanted(const bench *b, const char *id) {
-    return !b->filter || strstr(id, b->filter);
-}
-
-static cuzk_status measure(const bench *b, const measurement *m, run_fn *run, void *arg) {
-    times t;
-    char line[400], floor[80] = "";
-    CUZK_TRY(time_runs(&t, b->n_runs, run, arg, b->err));
-    t.cpu_s /= m->n_times;
-    t.wall_s /= m->n_times;
-    if (m->floor_s > 0) {
-        (void)snprintf(floor, sizeof floor, ",\"floor_s\":%.6g,\"ratio_to_floor\":%.3f",
-                       m->floor_s, t.cpu_s / m->floor_s);
-    }
-    (void)snprintf(line, sizeof line,
-                   "{\"id\":\"%s\",\"cpu_s\":%.6g,\"wall_s\":%.6g,\"ns_per_op\":%.5g,"
-                   "\"n_runs\":%u,\"n_threads\":%u,\"cpu\":\"%s\"%s}",
-                   m->id, t.cpu_s, t.wall_s, t.cpu_s / m->n_ops * 1e9, b->n_runs, m->n_threads,
-                   cuzk_cpu_level_name(b->rt->cpu), floor);
-    b->fn(b->fn_arg, line);
-    return CUZK_OK;
-}
-
-/* ---- inputs ---- */
+/* ---- random vectors ---- */
 /* splitmix64: benchmarks must see the same numbers every time. */
 static uint64_t next_u64(uint64_t *state) {
     uint64_t z = (*state += 0x9E3779B97F4A7C15u);
@@ -123,6 +55,121 @@ static void fill_random(const field *f, uint64_t *out, size_t n) {
     }
 }
 
+typedef struct vectors {
+    const field *f;
+    uint64_t *a, *b, *out;
+} vectors;
+
+static void multiply(const vectors *v) {
+    for (unsigned i = 0; i < MUL_ROUNDS; i++) {
+        v->f->ops->vec_mul(v->out, v->a, v->b, VECTOR, &v->f->m);
+    }
+}
+
+static cuzk_status vectors_init(vectors *v, const field *f, cuzk_err *err) {
+    const size_t n_words = (size_t)VECTOR * f->m.n_limbs;
+    v->f = f;
+    CUZK_TRY(cuzk_alloc(&v->a, 3 * n_words, sizeof *v->a, err));
+    v->b = v->a + n_words;
+    v->out = v->b + n_words;
+    fill_random(f, v->a, 2 * (size_t)VECTOR);
+    return CUZK_OK;
+}
+
+static void vectors_fini(vectors *v) { cuzk_free(v->a); }
+
+/* ---- measuring ---- */
+typedef struct times {
+    double cpu_s, wall_s;
+    double mul_s; /* of one multiplication in the floor's field, meanwhile */
+} times;
+
+typedef struct measurement {
+    char id[64];
+    double n_times;     /* that a run does the thing; the seconds are for one */
+    double n_ops;       /* butterflies or points in one; the nanoseconds are for one of them */
+    unsigned n_threads; /* that a run may use */
+    double floor_muls;  /* multiplications in floor_field that one can't do without */
+    const field *floor_field; /* NULL = no floor is known */
+} measurement;
+
+typedef cuzk_status run_fn(void *arg, cuzk_err *err);
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned n) {
+    qsort(values, n, sizeof *values, compare_doubles);
+    return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+static double seconds_since(uint64_t now_ns, uint64_t then_ns) {
+    return (double)(now_ns - then_ns) * 1e-9;
+}
+
+static double time_mul(const vectors *v) {
+    const uint64_t cpu_ns = cuzk_clock_cpu_ns();
+    multiply(v);
+    return seconds_since(cuzk_clock_cpu_ns(), cpu_ns) / (VECTOR * MUL_ROUNDS);
+}
+
+/* One run before the first that counts fills caches and page tables. Multiplications are timed
+ * between the runs, so that a machine that slows down does it to both. v NULL = none are. */
+static cuzk_status time_runs(times *out, unsigned n_runs, run_fn *run, void *arg,
+                             const vectors *v, cuzk_err *err) {
+    double *samples;
+    CUZK_TRY(cuzk_alloc(&samples, 3 * (size_t)n_runs, sizeof *samples, err));
+    double *cpu_s = samples, *wall_s = cpu_s + n_runs, *mul_s = wall_s + n_runs;
+    cuzk_status status = run(arg, err);
+    for (unsigned i = 0; i < n_runs && status == CUZK_OK; i++) {
+        mul_s[i] = v ? time_mul(v) : 0;
+        const uint64_t cpu_ns = cuzk_clock_cpu_ns(), wall_ns = cuzk_clock_ns();
+        status = run(arg, err);
+        cpu_s[i] = seconds_since(cuzk_clock_cpu_ns(), cpu_ns);
+        wall_s[i] = seconds_since(cuzk_clock_ns(), wall_ns);
+    }
+    if (status == CUZK_OK) {
+        out->cpu_s = median(cpu_s, n_runs);
+        out->wall_s = median(wall_s, n_runs);
+        out->mul_s = median(mul_s, n_runs);
+    }
+    cuzk_free(samples);
+    return status;
+}
+
+static bool is_wanted(const bench *b, const char *id) {
+    return !b->filter || strstr(id, b->filter);
+}
+
+static void report(const bench *b, const measurement *m, const times *t) {
+    const double cpu_s = t->cpu_s / m->n_times, floor_s = m->floor_muls * t->mul_s;
+    char line[400], floor[80] = "";
+    if (m->floor_field) {
+        (void)snprintf(floor, sizeof floor, ",\"floor_s\":%.6g,\"ratio_to_floor\":%.3f",
+                       floor_s, cpu_s / floor_s);
+    }
+    (void)snprintf(line, sizeof line,
+                   "{\"id\":\"%s\",\"cpu_s\":%.6g,\"wall_s\":%.6g,\"ns_per_op\":%.5g,"
+                   "\"n_runs\":%u,\"n_threads\":%u,\"cpu\":\"%s\"%s}",
+                   m->id, cpu_s, t->wall_s / m->n_times, cpu_s / m->n_ops * 1e9, b->n_runs,
+                   m->n_threads, cuzk_cpu_level_name(b->rt->cpu), floor);
+    b->fn(b->fn_arg, line);
+}
+
+static cuzk_status measure(const bench *b, const measurement *m, run_fn *run, void *arg) {
+    times t;
+    vectors v = {0};
+    if (m->floor_field) CUZK_TRY(vectors_init(&v, m->floor_field, b->err));
+    cuzk_status status =
+        time_runs(&t, b->n_runs, run, arg, m->floor_field ? &v : NULL, b->err);
+    vectors_fini(&v);
+    if (status == CUZK_OK) report(b, m, &t);
+    return status;
+}
+
+/* ---- points ---- */
 static limb_batch_add *batch_add_of(const curve *c, group_id g) {
     return g == GROUP_G1 ? c->fq.ops->batch_add1 : c->fq.ops->batch_add2;
 }
@@ -134,8 +181,8 @@ static cuzk_status fill_points(const curve *c, group_id g, uint64_t *points, siz
     const size_t n_words = point_packed_bytes(c, g) / sizeof(uint64_t);
     uint64_t *step, *scratch;
     CUZK_TRY(cuzk_alloc(&step, VECTOR * n_words, sizeof *step, err));
-    cuzk_status status = cuzk_alloc(
-        &scratch, limb_batch_add_scratch(c->fq.m.n_limbs, g, VECTOR), 1, err);
+    cuzk_status status =
+        cuzk_alloc(&scratch, limb_batch_add_scratch(c->fq.m.n_limbs, g, VECTOR), 1, err);
     if (status != CUZK_OK) {
         cuzk_free(step);
         return status;
@@ -151,8 +198,8 @@ static cuzk_status fill_points(const curve *c, group_id g, uint64_t *points, siz
         }
         for (size_t i = 0; i < n_new; i += VECTOR) {
             const size_t n_now = n_new - i < VECTOR ? n_new - i : VECTOR;
-            batch_add_of(c, g)(points + (have + i) * n_words, points + i * n_words, step, n_now,
-                               scratch, &c->fq.m);
+            batch_add_of(c, g)(points + (have + i) * n_words, points + i * n_words, step,
+                               n_now, scratch, &c->fq.m);
         }
         point_double(c, g, &doubled, &doubled);
     }
@@ -162,19 +209,9 @@ static cuzk_status fill_points(const curve *c, group_id g, uint64_t *points, siz
 }
 
 /* ---- arithmetic ---- */
-typedef struct vectors {
-    const field *f;
-    uint64_t *a, *b, *out;
-} vectors;
-
-#define MUL_ROUNDS 16u
-
 static cuzk_status run_mul(void *arg, cuzk_err *err) {
-    const vectors *v = arg;
     (void)err;
-    for (unsigned i = 0; i < MUL_ROUNDS; i++) {
-        v->f->ops->vec_mul(v->out, v->a, v->b, VECTOR, &v->f->m);
-    }
+    multiply(arg);
     return CUZK_OK;
 }
 
@@ -200,19 +237,8 @@ static cuzk_status run_inv(void *arg, cuzk_err *err) {
     return CUZK_OK;
 }
 
-static cuzk_status vectors_init(vectors *v, const field *f, cuzk_err *err) {
-    const size_t n_words = (size_t)VECTOR * f->m.n_limbs;
-    v->f = f;
-    CUZK_TRY(cuzk_alloc(&v->a, 3 * n_words, sizeof *v->a, err));
-    v->b = v->a + n_words;
-    v->out = v->b + n_words;
-    fill_random(f, v->a, 2 * (size_t)VECTOR);
-    return CUZK_OK;
-}
-
-static void vectors_fini(vectors *v) { cuzk_free(v->a); }
-
-static cuzk_status bench_field(const bench *b, const curve *c, const field *f, const char *name) {
+static cuzk_status bench_field(const bench *b, const curve *c, const field *f,
+                               const char *name) {
     static const struct {
         const char *name;
         run_fn *run;
@@ -228,17 +254,6 @@ static cuzk_status bench_field(const bench *b, const curve *c, const field *f, c
         (void)snprintf(m.id, sizeof m.id, "%s/%s/%s", kinds[i].name, c->params->name, name);
         if (is_wanted(b, m.id)) status = measure(b, &m, kinds[i].run, &v);
     }
-    vectors_fini(&v);
-    return status;
-}
-
-/* Seconds of one multiplication, for floors. */
-static cuzk_status time_mul(double *out, const field *f, cuzk_err *err) {
-    vectors v;
-    times t;
-    CUZK_TRY(vectors_init(&v, f, err));
-    cuzk_status status = time_runs(&t, FLOOR_RUNS, run_mul, &v, err);
-    if (status == CUZK_OK) *out = t.cpu_s / (VECTOR * MUL_ROUNDS);
     vectors_fini(&v);
     return status;
 }
@@ -318,7 +333,8 @@ static cuzk_status run_transforms(void *arg, cuzk_err *err) {
 
 /* The device's memory takes contents only from an operation, so: the product of the random
  * values with themselves. */
-static cuzk_status random_device_buf(cuzk_buf **out, const bench *b, const field *fr, size_t n) {
+static cuzk_status random_device_buf(cuzk_buf **out, const bench *b, const field *fr,
+                                     size_t n) {
     const cuzk_backend *be = b->rt->backend;
     uint64_t *values;
     cuzk_buf *host = NULL, *data = NULL;
@@ -326,16 +342,23 @@ static cuzk_status random_device_buf(cuzk_buf **out, const bench *b, const field
     fill_random(fr, values, n);
     cuzk_status status = be->buf_wrap(&host, b->rt->device, values, n * FR_BYTES, b->err);
     if (status == CUZK_OK) {
-        status = be->buf_alloc(&data, b->rt->device, CUZK_SPACE_DEVICE, n * FR_BYTES, false, b->err);
+        status = be->buf_alloc(&data, b->rt->device, CUZK_SPACE_DEVICE, n * FR_BYTES, false,
+                               b->err);
     }
     if (status == CUZK_OK) {
-        const cuzk_pointwise_job job = {.fr = fr, .kind = CUZK_POINTWISE_MUL, .n = n,
-                                        .out = {data, 0}, .a = {host, 0}, .b = {host, 0}};
+        const cuzk_pointwise_job job = {.fr = fr,
+                                        .kind = CUZK_POINTWISE_MUL,
+                                        .n = n,
+                                        .out = {data, 0},
+                                        .a = {host, 0},
+                                        .b = {host, 0}};
         status = be->pointwise(b->queue, &job, b->err);
         status = wait_for(b, status, b->err);
     }
-    if (status == CUZK_OK) *out = data;
-    else be->buf_free(data);
+    if (status == CUZK_OK)
+        *out = data;
+    else
+        be->buf_free(data);
     be->buf_free(host);
     cuzk_free(values);
     return status;
@@ -352,16 +375,15 @@ static cuzk_status bench_ntt(const bench *b, const curve *c, unsigned log_n) {
 
     transforms t = {.b = b};
     cuzk_domain *domain = NULL;
-    double mul_s;
-    cuzk_status status = time_mul(&mul_s, fr, b->err);
-    if (status == CUZK_OK) status = random_device_buf(&t.data, b, fr, n);
+    cuzk_status status = random_device_buf(&t.data, b, fr, n);
     if (status == CUZK_OK) {
         status = be->domain_open(&domain, b->rt->device, fr, log_n, field_least_nonresidue(fr),
                                  NULL, b->err);
     }
     if (status == CUZK_OK) {
         t.domain = domain;
-        m.floor_s = m.n_ops * mul_s;
+        m.floor_muls = m.n_ops;
+        m.floor_field = fr;
         status = measure(b, &m, run_transforms, &t);
     }
     if (domain) be->domain_close(domain);
@@ -385,10 +407,14 @@ static cuzk_status run_msm(void *arg, cuzk_err *err) {
     cuzk_queue *queue = x->b->queue;
     cuzk_scalars *scalars;
     point result;
-    CUZK_TRY(be->scalars_open(&scalars, queue, &x->c->fr, (cuzk_slice){x->values, 0}, x->n, false,
-                              err));
-    const cuzk_msm_job job = {.curve = x->c, .group = x->group, .points = {x->points, 0},
-                              .scalars = scalars, .n = x->n, .result = &result};
+    CUZK_TRY(be->scalars_open(&scalars, queue, &x->c->fr, (cuzk_slice){x->values, 0}, x->n,
+                              false, err));
+    const cuzk_msm_job job = {.curve = x->c,
+                              .group = x->group,
+                              .points = {x->points, 0},
+                              .scalars = scalars,
+                              .n = x->n,
+                              .result = &result};
     cuzk_status status = be->msm(queue, &job, 1, err);
     status = wait_for(x->b, status, err);
     be->scalars_close(scalars);
@@ -414,9 +440,8 @@ static cuzk_status measure_msm(const bench *b, measurement *m, multiexp *x, uint
                                uint64_t *values) {
     const cuzk_backend *be = b->rt->backend;
     const size_t point_bytes = point_packed_bytes(x->c, x->group);
-    double mul_s;
-    CUZK_TRY(time_mul(&mul_s, &x->c->fq, b->err));
-    m->floor_s = msm_multiplications(x->c->fr.m.n_bits, x->n, x->group) * mul_s;
+    m->floor_field = &x->c->fq;
+    m->floor_muls = msm_multiplications(x->c->fr.m.n_bits, x->n, x->group);
     fill_random(&x->c->fr, values, x->n);
     CUZK_TRY(fill_points(x->c, x->group, points, x->n, b->err));
     CUZK_TRY(be->buf_wrap(&x->points, b->rt->device, points, x->n * point_bytes, b->err));
@@ -434,8 +459,8 @@ static cuzk_status bench_msm(const bench *b, const curve *c, group_id g, unsigne
     multiexp x = {.b = b, .c = c, .group = g, .n = (size_t)1 << log_n};
     measurement m = {.n_times = 1, .n_ops = (double)x.n};
     m.n_threads = cuzk_exec_n_threads(b->rt->exec);
-    (void)snprintf(m.id, sizeof m.id, "msm/%s/g%u/2^%u/%s", c->params->name, (unsigned)g, log_n,
-                   b->rt->backend->name);
+    (void)snprintf(m.id, sizeof m.id, "msm/%s/g%u/2^%u/%s", c->params->name, (unsigned)g,
+                   log_n, b->rt->backend->name);
     if (!is_wanted(b, m.id)) return CUZK_OK;
 
     uint64_t *points, *values;
@@ -483,16 +508,19 @@ static cuzk_status bench_curve(const bench *b, const curve *c, sizes ntt, sizes 
 
 static cuzk_status check_arguments(const cuzk_runtime *rt, const cuzk_bench_options *o,
                                    cuzk_bench_fn *fn, cuzk_err *err) {
-    const unsigned max_log_n = 8 * sizeof(size_t) - 12; /* bytes of 2^log_n points still count */
+    const unsigned max_log_n =
+        8 * sizeof(size_t) - 12; /* bytes of 2^log_n points still count */
     if (!rt || !fn) return cuzk_fail(err, CUZK_ERR_ARG, "api.bench", "a NULL argument");
     if (o->struct_bytes != sizeof *o) {
-        return cuzk_fail(err, CUZK_ERR_ARG, "api.bench",
-                         "options of %zu bytes, expected %zu: start from CUZK_BENCH_OPTIONS_INIT",
-                         o->struct_bytes, sizeof *o);
+        return cuzk_fail(
+            err, CUZK_ERR_ARG, "api.bench",
+            "options of %zu bytes, expected %zu: start from CUZK_BENCH_OPTIONS_INIT",
+            o->struct_bytes, sizeof *o);
     }
     if (o->min_log_n > max_log_n || o->max_log_n > max_log_n) {
-        return cuzk_fail(err, CUZK_ERR_ARG, "api.bench", "sizes from 2^%u to 2^%u, expected at most 2^%u",
-                         o->min_log_n, o->max_log_n, max_log_n);
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.bench",
+                         "sizes from 2^%u to 2^%u, expected at most 2^%u", o->min_log_n,
+                         o->max_log_n, max_log_n);
     }
     if (o->max_log_n && o->min_log_n > o->max_log_n) {
         return cuzk_fail(err, CUZK_ERR_ARG, "api.bench", "sizes from 2^%u down to 2^%u",

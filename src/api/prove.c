@@ -70,10 +70,12 @@ static cuzk_status explain(const cuzk_key *key, const uint8_t *values, const cha
                        "than the key", r1cs_path);
     if (st == CUZK_OK)
         st = constraints_check(&r1cs, values, key->pk.n_vars, &key->pk.curve->fr, key->rt->exec, err);
-    if (st == CUZK_OK)
+    if (st == CUZK_OK) {
         st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
                        "the witness satisfies the circuit but the proof does not verify: the key is "
-                       "damaged or of another circuit (try: cuzk inspect --check --r1cs)");
+                       "damaged or of another circuit");
+        if (key->path) cuzk_err_prefix(err, key->path);
+    }
     file_in_close(&file);
     return st;
 }

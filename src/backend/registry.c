@@ -28,7 +28,8 @@ static const cuzk_backend *best_usable(void) {
     for (size_t i = 0; i < N_BACKENDS; i++) {
         int score = 0;
         unsigned n_devices = 0;
-        if (backends[i]->probe(&score, &n_devices, NULL) != CUZK_OK || n_devices == 0) continue;
+        if (backends[i]->probe(&score, &n_devices, NULL) != CUZK_OK || n_devices == 0)
+            continue;
         if (score > best_score) {
             best = backends[i];
             best_score = score;

@@ -34,12 +34,14 @@ static uint64_t *words(const cuzk_buf *buf) { return (uint64_t *)(void *)buf->p;
 static cuzk_buf *new_buf(const fixture *f, size_t n) {
     cuzk_buf *buf;
     assert_int_equal(
-        be()->buf_alloc(&buf, f->dev, CUZK_SPACE_DEVICE, n * CPU_FR_BYTES, true, NULL), CUZK_OK);
+        be()->buf_alloc(&buf, f->dev, CUZK_SPACE_DEVICE, n * CPU_FR_BYTES, true, NULL),
+        CUZK_OK);
     memset(buf->p, 0xA5, n * CPU_FR_BYTES);
     return buf;
 }
 
-static void set_triplet(fixture *f, uint64_t i, uint32_t matrix, uint32_t row, uint32_t column) {
+static void set_triplet(fixture *f, uint64_t i, uint32_t matrix, uint32_t row,
+                        uint32_t column) {
     uint8_t *t = f->triplets + i * MATRIX_TRIPLET_BYTES;
     uint64_t value[LIMBS_MAX];
     store_le32(t, matrix);
@@ -54,7 +56,7 @@ static void fill_sorted(fixture *f) {
     const uint64_t n = f->m.n_triplets;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t row = i * f->m.n_rows / n;
-        if (row % 7 == 3) row--;          /* an empty row after a longer one */
+        if (row % 7 == 3) row--; /* an empty row after a longer one */
         if (row > f->m.n_rows / 2 && row < f->m.n_rows / 2 + 2000) row = f->m.n_rows / 2;
         set_triplet(f, i, (uint32_t)(i % 2), (uint32_t)row,
                     (uint32_t)testrand_below(&f->t, f->m.n_columns));
@@ -81,7 +83,8 @@ static void fixture_init(fixture *f, curve_id id, unsigned n_threads, uint64_t n
     assert_int_equal(cuzk_exec_create(&f->exec, n_threads, NULL), CUZK_OK);
     assert_int_equal(be()->open(&f->dev, 0, f->exec, NULL), CUZK_OK);
     assert_int_equal(be()->queue_open(&f->queue, f->dev, NULL), CUZK_OK);
-    assert_int_equal(cuzk_alloc(&f->triplets, n_triplets, MATRIX_TRIPLET_BYTES, NULL), CUZK_OK);
+    assert_int_equal(cuzk_alloc(&f->triplets, n_triplets, MATRIX_TRIPLET_BYTES, NULL),
+                     CUZK_OK);
     f->m = (matrix_view){f->triplets, n_triplets, n_rows, n_columns};
     f->w = new_buf(f, n_columns);
     f->a = new_buf(f, n_rows);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define W CPU_FR_LIMBS
+#define W     CPU_FR_LIMBS
 #define N_MAX 5000u
 
 typedef struct fixture {
@@ -70,8 +70,8 @@ static void check(fixture *f, cuzk_pointwise_kind kind, size_t n, int out) {
         }
         memcpy(e, t, sizeof t);
     }
-    cuzk_pointwise_job job = {fr, kind, n, {f->v[out], 0}, {f->v[1], 0}, {f->v[2], 0},
-                              {f->v[3], 0}, f->k};
+    cuzk_pointwise_job job = {fr,           kind,         n,   {f->v[out], 0}, {f->v[1], 0},
+                              {f->v[2], 0}, {f->v[3], 0}, f->k};
     assert_int_equal(be()->pointwise(f->queue, &job, NULL), CUZK_OK);
     assert_int_equal(be()->queue_wait(f->queue, NULL), CUZK_OK);
     assert_memory_equal(f->v[out]->p, expected, N_MAX * CPU_FR_BYTES);
@@ -105,8 +105,8 @@ static void test_pointwise__is_refused_when_an_operand_is_short(void **state) {
     for (int i = 0; i < 4; i++) {
         cuzk_slice s[4];
         for (int j = 0; j < 4; j++) s[j] = (cuzk_slice){f.v[j], i == j ? 8 : 0};
-        cuzk_pointwise_job job = {&f.c.fr, CUZK_POINTWISE_QUOTIENT, N_MAX, s[0], s[1],
-                                  s[2],    s[3],                    f.k};
+        cuzk_pointwise_job job = {
+            &f.c.fr, CUZK_POINTWISE_QUOTIENT, N_MAX, s[0], s[1], s[2], s[3], f.k};
         cuzk_err err;
         assert_int_equal(be()->pointwise(f.queue, &job, &err), CUZK_ERR_ARG);
         assert_string_equal(err.where, "backend.cpu");
@@ -120,8 +120,8 @@ static void test_pointwise__is_refused_when_the_field_has_six_limbs(void **state
     (void)state;
     fixture f;
     fixture_init(&f, CURVE_BLS12_381, 1);
-    cuzk_pointwise_job job = {&f.c.fq, CUZK_POINTWISE_MUL, 1, {f.v[0], 0}, {f.v[1], 0},
-                              {f.v[2], 0}, {NULL, 0}, f.k};
+    cuzk_pointwise_job job = {&f.c.fq,     CUZK_POINTWISE_MUL, 1,         {f.v[0], 0},
+                              {f.v[1], 0}, {f.v[2], 0},        {NULL, 0}, f.k};
     cuzk_err err;
     assert_int_equal(be()->pointwise(f.queue, &job, &err), CUZK_ERR_ARG);
     assert_string_equal(err.text, "scalar field of 6 limbs, expected 4");

@@ -12,7 +12,8 @@ static cuzk_status cpu_probe(int *score, unsigned *n_devices, cuzk_err *err) {
     return CUZK_OK;
 }
 
-static cuzk_status cpu_open(cuzk_device **out, unsigned index, cuzk_exec *exec, cuzk_err *err) {
+static cuzk_status cpu_open(cuzk_device **out, unsigned index, cuzk_exec *exec,
+                            cuzk_err *err) {
     if (index != 0) {
         return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu", "device %u, expected 0", index);
     }
@@ -54,8 +55,10 @@ static cuzk_status cpu_buf_wrap(cuzk_buf **out, cuzk_device *dev, const void *by
 
 static void cpu_buf_free(cuzk_buf *buf) {
     if (!buf) return;
-    if (buf->owned && buf->secret) cuzk_free_secret(buf->p, buf->n_bytes);
-    else if (buf->owned) cuzk_free(buf->p);
+    if (buf->owned && buf->secret)
+        cuzk_free_secret(buf->p, buf->n_bytes);
+    else if (buf->owned)
+        cuzk_free(buf->p);
     cuzk_free(buf);
 }
 
@@ -94,8 +97,8 @@ cuzk_status cpu_slice_fr(uint64_t **out, cuzk_slice slice, uint64_t n, cpu_acces
 
 cuzk_status cpu_check_fr(const field *fr, cuzk_err *err) {
     if (fr->m.n_limbs == CPU_FR_LIMBS) return CUZK_OK;
-    return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu",
-                     "scalar field of %u limbs, expected %u", fr->m.n_limbs, CPU_FR_LIMBS);
+    return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu", "scalar field of %u limbs, expected %u",
+                     fr->m.n_limbs, CPU_FR_LIMBS);
 }
 
 /* ---- queues ---- */

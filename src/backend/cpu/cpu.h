@@ -43,15 +43,16 @@ struct cuzk_domain {
     const field *fr;
     unsigned log_n;
     size_t n;
-    uint64_t *tables;     /* the one allocation, holding: */
-    uint64_t *inverse;    /* n/2: w^-brp(i), so that any prefix serves a smaller transform */
-    uint64_t *coset;      /* n: at h + j, for each power h < n and j < h, g^(n/2h) w^(jn/2h) */
-    uint64_t *unshift;    /* row of min(n, 256): g^-k for the k of the first positions */
+    uint64_t *tables;  /* the one allocation, holding: */
+    uint64_t *inverse; /* n/2: w^-brp(i), so that any prefix serves a smaller transform */
+    uint64_t *coset;   /* n: at h + j, for each power h < n and j < h, g^(n/2h) w^(jn/2h) */
+    uint64_t *unshift; /* row of min(n, 256): g^-k for the k of the first positions */
     fe n_inv, g_inv;
 };
 
-cuzk_status cpu_domain_open(cuzk_domain **out, cuzk_device *dev, const field *fr, unsigned log_n,
-                            uint64_t nonresidue, const fe *coset, cuzk_err *err);
+cuzk_status cpu_domain_open(cuzk_domain **out, cuzk_device *dev, const field *fr,
+                            unsigned log_n, uint64_t nonresidue, const fe *coset,
+                            cuzk_err *err);
 void cpu_domain_close(cuzk_domain *domain);
 
 /* ---- kernels ---- */
@@ -59,8 +60,8 @@ cuzk_status cpu_ntt(cuzk_queue *queue, const cuzk_ntt_job *job, cuzk_err *err);
 cuzk_status cpu_evaluate(cuzk_queue *queue, const cuzk_evaluate_job *job, cuzk_err *err);
 cuzk_status cpu_pointwise(cuzk_queue *queue, const cuzk_pointwise_job *job, cuzk_err *err);
 /* scalars.c, msm.c */
-cuzk_status cpu_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field *fr, cuzk_slice values,
-                             size_t n, bool montgomery, cuzk_err *err);
+cuzk_status cpu_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field *fr,
+                             cuzk_slice values, size_t n, bool montgomery, cuzk_err *err);
 void cpu_scalars_close(cuzk_scalars *scalars);
 cuzk_status cpu_msm(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs, cuzk_err *err);
 

@@ -31,10 +31,8 @@ static void scale_chunk(void *arg, size_t item, unsigned slot) {
     }
 }
 
-static void scale(cuzk_exec *exec, const field *fr, uint64_t *out, const uint64_t *in, size_t n,
-                  const fe *constant) {
-    scaling s = {.fr = fr, .out = out, .in = in, .n = n, .constant = constant->l};
-    cuzk_exec_for(exec, (n + CHUNK - 1) / CHUNK, scale_chunk, &s);
+static void scale(cuzk_exec *exec, scaling s) {
+    cuzk_exec_for(exec, (s.n + CHUNK - 1) / CHUNK, scale_chunk, &s);
 }
 
 /* table[i] = root^brp(i) for i < 2^log, where root has order dividing 2^(log + 1): bit m of i
@@ -45,7 +43,8 @@ static void fill_brp_powers(cuzk_exec *exec, const field *fr, uint64_t *table, u
     for (unsigned m = 0; m < log; m++) {
         fe step = *root;
         sqr_times(fr, &step, log - 1 - m);
-        scale(exec, fr, at(table, (size_t)1 << m), table, (size_t)1 << m, &step);
+        const size_t n = (size_t)1 << m;
+        scale(exec, (scaling){fr, at(table, n), table, n, step.l});
     }
 }
 
@@ -55,7 +54,8 @@ static void fill_powers(cuzk_exec *exec, const field *fr, uint64_t *table, unsig
     fe step = *w;
     field_copy(fr, table, g->l);
     for (unsigned m = 0; m < log; m++) {
-        scale(exec, fr, at(table, (size_t)1 << m), table, (size_t)1 << m, &step);
+        const size_t n = (size_t)1 << m;
+        scale(exec, (scaling){fr, at(table, n), table, n, step.l});
         field_sqr(fr, step.l, step.l);
     }
 }
@@ -128,7 +128,8 @@ static cuzk_status coset_generator(fe *g, const field *fr, unsigned log_n, uint6
                                    const fe *coset, cuzk_err *err) {
     if (coset) {
         if (field_is_zero(fr, coset->l)) {
-            return cuzk_fail(err, CUZK_ERR_ARG, "backend.domain", "the coset's generator is 0");
+            return cuzk_fail(err, CUZK_ERR_ARG, "backend.domain",
+                             "the coset's generator is 0");
         }
         *g = *coset;
         return CUZK_OK;
@@ -151,8 +152,9 @@ static bool is_nonresidue(const field *fr, uint64_t n) {
     return field_equal(fr, r.l, minus_one.l);
 }
 
-cuzk_status cpu_domain_open(cuzk_domain **out, cuzk_device *dev, const field *fr, unsigned log_n,
-                            uint64_t nonresidue, const fe *coset, cuzk_err *err) {
+cuzk_status cpu_domain_open(cuzk_domain **out, cuzk_device *dev, const field *fr,
+                            unsigned log_n, uint64_t nonresidue, const fe *coset,
+                            cuzk_err *err) {
     CUZK_TRY(cpu_check_fr(fr, err));
     if (log_n > fr->two_adicity) {
         return cuzk_fail(err, CUZK_ERR_ARG, "backend.domain",

@@ -2,9 +2,9 @@
 /* backend/cpu/evaluate: a = A w and b = B w from triplets in any order.
  *
  * Whoever writes triplets writes them row by row, so they are cut into pieces at changes of
- * row, and each piece owns the rows from its first one to that of the next piece. That is never
- * trusted: a piece that meets a row it does not own, or a bad triplet, stops, and then one
- * thread goes over all triplets from the first: it needs no order, and it finds the first
+ * row, and each piece owns the rows from its first one to that of the next piece. Nothing
+ * relies on it: a piece that meets a row it does not own, or a bad triplet, stops, and then
+ * one thread goes over all triplets from the first: it needs no order, and it finds the first
  * fault. */
 #include "backend/cpu/cpu.h"
 
@@ -13,15 +13,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define W CPU_FR_LIMBS
+#define W                 CPU_FR_LIMBS
 #define PIECES_PER_THREAD 16u
-#define PIECE_MIN 1024u /* triplets */
-#define BATCH 64u       /* products made in one call */
+#define PIECE_MIN         1024u /* triplets */
+#define BATCH             64u   /* products made in one call */
 
 #define MATRIX_OFFSET 0u
-#define ROW_OFFSET 4u
+#define ROW_OFFSET    4u
 #define COLUMN_OFFSET 8u
-#define VALUE_OFFSET 12u
+#define VALUE_OFFSET  12u
 
 typedef struct piece {
     uint64_t first;     /* triplet */
@@ -32,7 +32,7 @@ typedef struct work {
     const field *fr;
     const matrix_view *matrix;
     const uint8_t *w;
-    uint64_t *out[2]; /* a, b */
+    uint64_t *out[2];    /* a, b */
     const piece *pieces; /* and a last one that marks the end */
     atomic_bool failed;
 } work;
@@ -81,7 +81,8 @@ static uint64_t add_triplets(const work *k, uint64_t first, uint64_t end, uint64
         const uint32_t matrix = load_le32(t + MATRIX_OFFSET);
         const uint32_t row = load_le32(t + ROW_OFFSET);
         const uint32_t column = load_le32(t + COLUMN_OFFSET);
-        if (matrix > 1 || row < first_row || row >= end_row || column >= k->matrix->n_columns) {
+        if (matrix > 1 || row < first_row || row >= end_row ||
+            column >= k->matrix->n_columns) {
             break;
         }
         uint64_t *value = b.values + b.n * W, *factor = b.factors + b.n * W;
@@ -109,7 +110,8 @@ static void run_piece(void *arg, size_t item, unsigned slot) {
     (void)slot;
     if (atomic_load_explicit(&k->failed, memory_order_relaxed)) return;
     clear_rows(k, p[0].first_row, p[1].first_row);
-    if (add_triplets(k, p[0].first, p[1].first, p[0].first_row, p[1].first_row) != p[1].first) {
+    if (add_triplets(k, p[0].first, p[1].first, p[0].first_row, p[1].first_row) !=
+        p[1].first) {
         atomic_store_explicit(&k->failed, true, memory_order_relaxed);
     }
 }
@@ -131,7 +133,8 @@ static bool cut(piece *pieces, size_t n_pieces, const matrix_view *m) {
 }
 
 static size_t count_pieces(const matrix_view *m, unsigned n_threads) {
-    const uint64_t n_most = m->n_triplets / PIECE_MIN, n_wanted = n_threads * PIECES_PER_THREAD;
+    const uint64_t n_most = m->n_triplets / PIECE_MIN,
+                   n_wanted = n_threads * PIECES_PER_THREAD;
     if (n_threads == 1 || n_most == 0) return 1;
     return (size_t)(n_most < n_wanted ? n_most : n_wanted);
 }
@@ -144,7 +147,8 @@ static cuzk_status fail_triplet(const work *k, uint64_t i, cuzk_err *err) {
     const unsigned long long index = i;
     if (matrix > 1) {
         return cuzk_fail(err, CUZK_ERR_FORMAT, "backend.evaluate",
-                         "coefficient %llu: matrix %u, expected 0 (A) or 1 (B)", index, matrix);
+                         "coefficient %llu: matrix %u, expected 0 (A) or 1 (B)", index,
+                         matrix);
     }
     if (row >= m->n_rows) {
         return cuzk_fail(err, CUZK_ERR_FORMAT, "backend.evaluate",

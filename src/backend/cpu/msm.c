@@ -215,49 +215,94 @@ typedef struct digit_sorter {
     uint32_t *entries;
 } digit_sorter;
 
-CUZK_INLINE void place(const digit_sorter *s, uint32_t magnitude, bool negative, size_t index,
-                       bool list) {
+/* A few digits that wait for their buckets: working on them in steps hides the time that the
+ * random accesses of each step take. */
+typedef struct digit_batch {
+    uint32_t slot[64], entry[64], place[64];
+    unsigned n;
+} digit_batch;
+
+CUZK_INLINE void add_to_batch(digit_batch *batch, const digit_sorter *s, uint32_t magnitude,
+                              bool negative, size_t index) {
     uint32_t slot = magnitude - s->begin;
-    if (slot >= s->n_slots) return;
-    if (list) {
-        s->entries[s->slot[slot]++] = (uint32_t)index | (negative ? MSM_ENTRY_NEGATE : 0);
-    } else {
-        s->slot[slot]++;
-    }
+    bool wanted = slot < s->n_slots;
+    batch->slot[batch->n] = slot;
+    batch->entry[batch->n] = (uint32_t)(index - s->first) | (uint32_t)negative << 31;
+    CUZK_PREFETCH(s->slot + (wanted ? slot : 0));
+    batch->n += wanted;
 }
 
-CUZK_INLINE void sort_digit(const digit_sorter *s, uint32_t index, bool list) {
-    uint64_t v[SCALAR_LIMBS + 1];
+CUZK_INLINE void sort_batch(digit_batch *batch, const digit_sorter *s, bool list) {
+    if (!list) {
+        for (unsigned i = 0; i < batch->n; i++) s->slot[batch->slot[i]]++;
+        return;
+    }
+    for (unsigned i = 0; i < batch->n; i++) {
+        batch->place[i] = s->slot[batch->slot[i]]++;
+        CUZK_PREFETCH(s->entries + batch->place[i]);
+    }
+    for (unsigned i = 0; i < batch->n; i++) s->entries[batch->place[i]] = batch->entry[i];
+}
+
+/* `limb` holds the digit's lowest bit; a constant, so that all stays in registers. */
+CUZK_INLINE int32_t digit_of(const digit_sorter *s, uint32_t index, unsigned limb) {
+    uint64_t v[SCALAR_LIMBS + 1] = {0};
     memcpy(v, s->scalars->values + (size_t)index * SCALAR_BYTES, SCALAR_BYTES);
     const uint64_t *add = s->digits->add[v[SCALAR_LIMBS - 1] > s->digits->half_top];
     uint64_t carry = 0;
-    for (unsigned i = 0; i < SCALAR_LIMBS; i++) {
+    for (unsigned i = 0; i < SCALAR_LIMBS && i <= limb + 1; i++) {
         cuzk_u128 t = (cuzk_u128)v[i] + add[i] + carry;
         v[i] = (uint64_t)t;
         carry = (uint64_t)(t >> 64);
     }
-    v[SCALAR_LIMBS] = 0;
-    cuzk_u128 two = (cuzk_u128)v[s->limb + 1] << 64 | v[s->limb];
-    int32_t digit = (int32_t)((uint64_t)(two >> s->shift) & s->mask) - (int32_t)s->half;
-    bool negative = digit < 0;
-    place(s, (uint32_t)(negative ? -digit : digit), negative, index - s->first, list);
+    cuzk_u128 two = (cuzk_u128)v[limb + 1] << 64 | v[limb];
+    return (int32_t)((uint64_t)(two >> s->shift) & s->mask) - (int32_t)s->half;
 }
 
-CUZK_INLINE void sort_slice(const digit_sorter *s, const live_slice *slice, bool list) {
+CUZK_INLINE void sort_slice(const digit_sorter *s, const live_slice *slice, unsigned limb,
+                            bool list) {
     size_t n_words = words_for_bits(slice->scalars.n);
     for (size_t i = 0; i < n_words; i++) {
+        digit_batch batch;
+        batch.n = 0;
         for (uint64_t bits = slice->live[i]; bits; bits &= bits - 1) {
-            size_t k = 64 * i + (size_t)__builtin_ctzll(bits);
-            sort_digit(s, slice->scalars.index[k], list);
+            uint32_t index = slice->scalars.index[64 * i + (size_t)__builtin_ctzll(bits)];
+            int32_t digit = digit_of(s, index, limb);
+            bool negative = digit < 0;
+            add_to_batch(&batch, s, (uint32_t)(negative ? -digit : digit), negative, index);
         }
+        sort_batch(&batch, s, list);
+    }
+}
+
+static void count_digits(const digit_sorter *s, const live_slice *slice) {
+    switch (s->limb) {
+    case 0: sort_slice(s, slice, 0, false); break;
+    case 1: sort_slice(s, slice, 1, false); break;
+    case 2: sort_slice(s, slice, 2, false); break;
+    default: sort_slice(s, slice, 3, false); break;
+    }
+}
+
+static void list_digits(const digit_sorter *s, const live_slice *slice) {
+    switch (s->limb) {
+    case 0: sort_slice(s, slice, 0, true); break;
+    case 1: sort_slice(s, slice, 1, true); break;
+    case 2: sort_slice(s, slice, 2, true); break;
+    default: sort_slice(s, slice, 3, true); break;
     }
 }
 
 static void sort_ones(const digit_sorter *s, const live_slice *slice, bool negative, bool list) {
-    for (size_t k = 0; k < slice->scalars.n; k++) {
-        if (slice->live[k / 64] >> k % 64 & 1) {
-            place(s, 1, negative, slice->scalars.index[k] - s->first, list);
+    size_t n_words = words_for_bits(slice->scalars.n);
+    for (size_t i = 0; i < n_words; i++) {
+        digit_batch batch;
+        batch.n = 0;
+        for (uint64_t bits = slice->live[i]; bits; bits &= bits - 1) {
+            uint32_t index = slice->scalars.index[64 * i + (size_t)__builtin_ctzll(bits)];
+            add_to_batch(&batch, s, 1, negative, index);
         }
+        sort_batch(&batch, s, list);
     }
 }
 
@@ -270,8 +315,8 @@ static void sort_window(const digit_sorter *s, const job_state *state, const msm
     }
     for (unsigned c = SCALAR_TINY; c < SCALAR_CLASS_COUNT; c++) {
         if (w->offset >= msm_class_end((scalar_class)c, state->job->scalars->fr)) continue;
-        if (list) sort_slice(s, &state->slices[c], true);
-        else sort_slice(s, &state->slices[c], false);
+        if (list) list_digits(s, &state->slices[c]);
+        else count_digits(s, &state->slices[c]);
     }
 }
 

@@ -57,14 +57,9 @@ void msm_summer_init(msm_summer *s, const curve *c, group_id group, void *memory
 }
 
 /* ---- single points ---- */
-/* The lengths that exist, as constants, so that each becomes a few vector moves. */
-CUZK_INLINE void copy_point(void *out, const void *in, unsigned n_words) {
-    switch (n_words) {
-    case 8: memcpy(out, in, 64); break;
-    case 12: memcpy(out, in, 96); break;
-    case 16: memcpy(out, in, 128); break;
-    default: memcpy(out, in, 192); break;
-    }
+/* Called with constant lengths, so that it becomes a few vector moves. */
+CUZK_INLINE void copy_point(uint64_t *out, const void *in, unsigned n_words) {
+    memcpy(out, in, n_words * sizeof *out);
 }
 
 static bool is_infinity(const uint64_t *p, unsigned n_words) {
@@ -75,13 +70,13 @@ static bool is_infinity(const uint64_t *p, unsigned n_words) {
 }
 
 /* y = -y when negate; without a branch, because signs are random. */
-CUZK_INLINE void negate_if(uint64_t *y, bool negate, const limb_mod *m) {
+CUZK_INLINE void negate_if(uint64_t *y, bool negate, const uint64_t *p, unsigned n_limbs) {
     uint64_t any = 0;
-    for (unsigned i = 0; i < m->n_limbs; i++) any |= y[i];
+    for (unsigned i = 0; i < n_limbs; i++) any |= y[i];
     const uint64_t mask = -(uint64_t)(negate & (any != 0));
     uint64_t carry = mask & 1;
-    for (unsigned i = 0; i < m->n_limbs; i++) { /* p + ~y + 1 */
-        cuzk_u128 t = (cuzk_u128)(y[i] ^ mask) + (m->p[i] & mask) + carry;
+    for (unsigned i = 0; i < n_limbs; i++) { /* p + ~y + 1 */
+        cuzk_u128 t = (cuzk_u128)(y[i] ^ mask) + (p[i] & mask) + carry;
         y[i] = (uint64_t)t;
         carry = (uint64_t)(t >> 64);
     }
@@ -102,24 +97,24 @@ typedef struct item_source {
     size_t n_entries;
 } item_source;
 
-CUZK_INLINE void fetch(const msm_summer *s, const item_source *from, uint64_t *out, size_t item) {
+/* n_words and n_limbs are the summer's, as constants. */
+CUZK_INLINE void fetch(const msm_summer *s, const item_source *from, uint64_t *out, size_t item,
+                       unsigned n_words, unsigned n_limbs) {
     if (!from->entries) {
-        copy_point(out, s->work + item * s->n_words, s->n_words);
+        copy_point(out, s->work + item * n_words, n_words);
         return;
     }
-    const size_t n_bytes = s->n_words * sizeof(uint64_t);
+    const size_t n_bytes = n_words * sizeof(uint64_t);
     if (item + PREFETCH_ENTRIES < from->n_entries) {
         uint32_t ahead = from->entries[item + PREFETCH_ENTRIES] & ~MSM_ENTRY_NEGATE;
         const uint8_t *p = from->points + ahead * n_bytes;
-        CUZK_PREFETCH(p);
+        for (size_t at = 0; at < n_bytes; at += 64) CUZK_PREFETCH(p + at);
         CUZK_PREFETCH(p + n_bytes - 1);
-        if (n_bytes > 128) CUZK_PREFETCH(p + 64), CUZK_PREFETCH(p + 128);
     }
     uint32_t entry = from->entries[item];
-    copy_point(out, from->points + (entry & ~MSM_ENTRY_NEGATE) * n_bytes, s->n_words);
-    const limb_mod *m = &s->c->fq.m;
-    for (unsigned i = s->n_words / 2; i < s->n_words; i += m->n_limbs) {
-        negate_if(out + i, entry & MSM_ENTRY_NEGATE, m);
+    copy_point(out, from->points + (entry & ~MSM_ENTRY_NEGATE) * n_bytes, n_words);
+    for (unsigned i = n_words / 2; i < n_words; i += n_limbs) {
+        negate_if(out + i, entry >> 31, s->c->fq.m.p, n_limbs);
     }
 }
 
@@ -138,26 +133,26 @@ static void add_batch(msm_summer *s, round_state *r) {
 /* Adds the items of every run in pairs; an odd one waits in the bucket, or is added to the one
  * that waits there. Sums go to the front of `work`: never past an item that was not yet used,
  * because every pair uses up one item at least. Returns the number of runs still open. */
-CUZK_INLINE size_t sum_round(msm_summer *s, const item_source *from, size_t n_runs) {
-    const unsigned w = s->n_words;
+CUZK_INLINE size_t sum_round(msm_summer *s, const item_source *from, size_t n_runs, unsigned w,
+                             unsigned n_limbs) {
     round_state r = {0};
     size_t item = 0, n_open = 0;
     for (size_t i = 0; i < n_runs; i++) {
         msm_run run = s->runs[i];
         uint32_t n_sums = run.count / 2;
         for (uint32_t k = 0; k < n_sums; k++) {
-            fetch(s, from, s->a + r.n_pairs * w, item++);
-            fetch(s, from, s->b + r.n_pairs * w, item++);
+            fetch(s, from, s->a + r.n_pairs * w, item++, w, n_limbs);
+            fetch(s, from, s->b + r.n_pairs * w, item++, w, n_limbs);
             if (++r.n_pairs == BATCH_PAIRS) add_batch(s, &r);
         }
         if (run.count % 2 == 1 && run.pending) {
-            fetch(s, from, s->a + r.n_pairs * w, item++);
+            fetch(s, from, s->a + r.n_pairs * w, item++, w, n_limbs);
             copy_point(s->b + r.n_pairs * w, bucket(s, run.slot), w);
             run.pending = false;
             n_sums++;
             if (++r.n_pairs == BATCH_PAIRS) add_batch(s, &r);
         } else if (run.count % 2 == 1) {
-            fetch(s, from, bucket(s, run.slot), item++);
+            fetch(s, from, bucket(s, run.slot), item++, w, n_limbs);
             run.pending = true;
         }
         run.count = n_sums;
@@ -167,10 +162,20 @@ CUZK_INLINE size_t sum_round(msm_summer *s, const item_source *from, size_t n_ru
     return n_open;
 }
 
-static void sum_chunk(msm_summer *s, const item_source *list, size_t n_runs) {
+CUZK_INLINE void sum_rounds(msm_summer *s, const item_source *list, size_t n_runs, unsigned w,
+                            unsigned n_limbs) {
     const item_source work = {0};
-    n_runs = sum_round(s, list, n_runs);
-    while (n_runs > 0) n_runs = sum_round(s, &work, n_runs);
+    n_runs = sum_round(s, list, n_runs, w, n_limbs);
+    while (n_runs > 0) n_runs = sum_round(s, &work, n_runs, w, n_limbs);
+}
+
+static void sum_chunk(msm_summer *s, const item_source *list, size_t n_runs) {
+    switch (s->n_words) {
+    case 8: sum_rounds(s, list, n_runs, 8, 4); break;
+    case 12: sum_rounds(s, list, n_runs, 12, 6); break;
+    case 16: sum_rounds(s, list, n_runs, 16, 4); break;
+    default: sum_rounds(s, list, n_runs, 24, 6); break;
+    }
 }
 
 void msm_sum_buckets(msm_summer *s, const uint8_t *points, const uint32_t *entries,

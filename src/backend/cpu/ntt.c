@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backend/cpu/ntt: number-theoretic transforms in place.
  *
- * Two networks do all the work, neither of which permutes or scales the data:
+ * Two networks do all the work, without a permutation:
  *
- *   inverse        values in natural order -> coefficients bit-reversed, from wide butterflies
- *                  to narrow ones. It splits a polynomial, whose coefficients are the *values*,
+ *   inverse        values in natural order -> coefficients bit-reversed, from wide to narrow
+ *                  butterflies. It splits a polynomial, whose coefficients are the *values*,
  *                  modulo X^2h - c^2 into its remainders modulo X^h - c and X^h + c, so all
  *                  butterflies of a block share one twiddle, c. The widest ones have c = 1 and
  *                  bring in 1/n.
@@ -14,7 +14,7 @@
  *
  * The other two kinds are these and a scaling by powers of g.
  *
- * Both networks are cut in the same way. The wide levels go in passes of up to PASS_LEVELS: the
+ * Both networks are cut in the same way. The wide levels go in passes of several levels: the
  * array as 2^k rows, worked on in strips of columns that are copied together, so that each
  * pass reads and writes memory once and rows a power of two apart can't evict each other. The
  * rest is blocks that fit in L2, halved recursively. The last levels of a block are tiles of
@@ -25,16 +25,16 @@
 
 #include <string.h>
 
-#define W CPU_FR_LIMBS
-#define TILE_SIDE_LOG 4u
-#define TILE_SIDE ((size_t)1 << TILE_SIDE_LOG)
-#define TILE_LOG (2 * TILE_SIDE_LOG)
-#define BLOCK_LOG_MAX 14u    /* 512 KiB */
-#define STRIP_LOG_MAX 12u    /* 128 KiB */
-#define PASS_LEVELS_MAX 8u   /* then a full strip is still 16 columns, 512 bytes, wide */
+#define W                   CPU_FR_LIMBS
+#define TILE_SIDE_LOG       4u
+#define TILE_SIDE           ((size_t)1 << TILE_SIDE_LOG)
+#define TILE_LOG            (2 * TILE_SIDE_LOG)
+#define BLOCK_LOG_MAX       14u /* 512 KiB */
+#define STRIP_LOG_MAX       12u /* 128 KiB */
+#define PASS_LEVELS_MAX     8u  /* then a full strip is still 16 columns, 512 bytes, wide */
 #define STRIP_WIDTH_LOG_MIN 3u
-#define PARALLEL_LOG_MIN 10u /* below, waking threads costs more than it gives */
-#define N_PASSES_MAX 8u      /* 64 levels, more than an address can reach */
+#define PARALLEL_LOG_MIN    10u /* below, waking threads costs more than it gives */
+#define N_PASSES_MAX        8u  /* 64 levels, more than an address can reach */
 
 static unsigned min_unsigned(unsigned a, unsigned b) { return a < b ? a : b; }
 
@@ -65,7 +65,8 @@ static void split_level(const cuzk_domain *d, uint64_t *block, size_t h, bool fi
 }
 
 /* n butterflies of the coset forward network, from column j of their level. */
-static void join(const cuzk_domain *d, uint64_t *a, uint64_t *b, size_t h, size_t j, size_t n) {
+static void join(const cuzk_domain *d, uint64_t *a, uint64_t *b, size_t h, size_t j,
+                 size_t n) {
     d->fr->ops->vec_dit(a, b, d->coset + (h + j) * W, 1, n, &d->fr->m);
 }
 

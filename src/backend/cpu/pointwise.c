@@ -2,8 +2,8 @@
 /* backend/cpu/pointwise: products of whole vectors, in chunks that stay in L1. */
 #include "backend/cpu/cpu.h"
 
-#define W CPU_FR_LIMBS
-#define CHUNK ((size_t)128) /* elements */
+#define W               CPU_FR_LIMBS
+#define CHUNK           ((size_t)128) /* elements */
 #define CHUNKS_PER_ITEM ((size_t)8)
 
 typedef struct work {
@@ -58,6 +58,7 @@ cuzk_status cpu_pointwise(cuzk_queue *queue, const cuzk_pointwise_job *job, cuzk
         if (!field_equal(job->fr, job->k.l, one.l)) w.k = job->k.l;
     }
     const size_t n_per_item = CHUNKS_PER_ITEM * CHUNK;
-    cuzk_exec_for(queue->dev->exec, job->n / n_per_item + (job->n % n_per_item != 0), run_item, &w);
+    cuzk_exec_for(queue->dev->exec, job->n / n_per_item + (job->n % n_per_item != 0), run_item,
+                  &w);
     return CUZK_OK;
 }
