@@ -101,7 +101,7 @@ cuzk_status binfile_require(cuzk_span *out, const binfile *file, uint32_t id,
 cuzk_status binfile_require_exact(cuzk_span *out, const binfile *file, uint32_t id,
                                   uint64_t n_items, uint64_t item_bytes, const char *what,
                                   cuzk_err *err) {
-    cuzk_span bytes;
+    cuzk_span bytes = {NULL, 0};
     CUZK_TRY(binfile_require(&bytes, file, id, 0, what, err));
     if (bytes.n_bytes != n_items * item_bytes)
         return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE,

@@ -41,14 +41,14 @@ static path path_field(const char *name) {
 
 static cuzk_status load(json_t **out, cuzk_span text, size_t max_bytes, const char *what,
                         cuzk_err *err) {
-    json_error_t e;
+    json_error_t e = {.text = ""};
     if (text.n_bytes > max_bytes)
         return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s has %zu bytes, expected at most %zu",
                          what, text.n_bytes, max_bytes);
     const char *chars = text.n_bytes ? (const char *)text.p : "";
     *out = json_loadb(chars, text.n_bytes, JSON_REJECT_DUPLICATES, &e);
     if (*out != NULL) return CUZK_OK;
-    if (json_error_code(&e) == json_error_out_of_memory)
+    if (e.text[0] == 0) /* every error has a text, except that there was no memory for one */
         return cuzk_fail(err, CUZK_ERR_NOMEM, WHERE, "no memory to read %s of %zu bytes", what,
                          text.n_bytes);
     return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s is not JSON: line %d, column %d: %.120s",
@@ -251,11 +251,30 @@ static cuzk_status expect_object(const json_t *root, const char *what, cuzk_err 
                      type_name(root));
 }
 
-static cuzk_status read_proof(groth16_proof *out, const reader *r, const json_t *root) {
+/* Protocol and curve may be missing from a proof, so a misspelt name must not pass for that. */
+static cuzk_status refuse_other_members(const reader *r, json_t *root) {
+    static const char *const known[] = {"pi_a", "pi_b", "pi_c", "protocol", "curve"};
+    const char *name;
+    json_t *value;
+    json_object_foreach(root, name, value) {
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_known |= strcmp(name, known[i]) == 0;
+        if (!is_known)
+            return cuzk_fail(r->err, CUZK_ERR_FORMAT, WHERE,
+                             "%s: unknown member \"%.40s\", expected only pi_a, pi_b, pi_c, "
+                             "protocol, curve",
+                             r->what, name);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status read_proof(groth16_proof *out, const reader *r, json_t *root) {
     CUZK_TRY(expect_object(root, r->what, r->err));
+    CUZK_TRY(refuse_other_members(r, root));
     CUZK_TRY(check_protocol(root, false, r->what, r->err));
     if (json_object_get(root, "curve") != NULL) { /* rapidsnark leaves it out */
-        curve_id id;
+        curve_id id = CURVE_COUNT;
         CUZK_TRY(read_curve(&id, root, r->what, r->err));
         if (id != r->c->params->id)
             return cuzk_fail(r->err, CUZK_ERR_FORMAT, WHERE,
@@ -271,7 +290,7 @@ cuzk_status snarkjs_read_proof(groth16_proof *out, const curve *c, cuzk_span tex
                                cuzk_err *err) {
     const reader r = {c, "proof", CUZK_ERR_INVALID, err};
     groth16_proof proof;
-    json_t *root;
+    json_t *root = NULL;
     CUZK_TRY(load(&root, text, MAX_PROOF_BYTES, r.what, err));
     const cuzk_status status = read_proof(&proof, &r, root);
     json_decref(root);
@@ -291,7 +310,7 @@ cuzk_status snarkjs_read_public(fe **out, size_t *n, const curve *c, cuzk_span t
                                 cuzk_err *err) {
     const reader r = {c, "public signals", CUZK_ERR_INVALID, err};
     fe *values = NULL;
-    json_t *root;
+    json_t *root = NULL;
     CUZK_TRY(load(&root, text, MAX_PUBLIC_BYTES, r.what, err));
     cuzk_status status;
     if (!json_is_array(root)) {
@@ -345,7 +364,7 @@ cuzk_status snarkjs_read_vkey(groth16_vkey *out, cuzk_span text,
                               const curve *const curves[CURVE_COUNT], cuzk_err *err) {
     reader r = {NULL, "verification key", CUZK_ERR_FORMAT, err};
     groth16_vkey vk = {.ic = NULL};
-    json_t *root;
+    json_t *root = NULL;
     CUZK_TRY(load(&root, text, MAX_VKEY_BYTES, r.what, err));
     cuzk_status status = expect_object(root, r.what, err);
     if (status == CUZK_OK) status = check_protocol(root, true, r.what, err);
@@ -368,7 +387,7 @@ void groth16_vkey_fini(groth16_vkey *vk) {
 }
 
 char snarkjs_json_kind(cuzk_span text) {
-    json_t *root;
+    json_t *root = NULL;
     if (load(&root, text, MAX_VKEY_BYTES, "text", NULL) != CUZK_OK) return 0;
     char kind = 0;
     if (json_is_array(root))
