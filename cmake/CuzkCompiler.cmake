@@ -2,6 +2,7 @@
 # How all C of this project is compiled.
 
 option(CUZK_WERROR "Treat compiler warnings as errors" OFF)
+set(CUZK_DEBUG_FLAGS "-O2 -g" CACHE STRING "Optimization of RelWithDebInfo builds")
 set(CUZK_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined")
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -9,7 +10,7 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG") # never -march=native: the CPU is asked at run time
-set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO ${CUZK_DEBUG_FLAGS})
 
 if(CUZK_SANITIZE)
     add_compile_options(-fsanitize=${CUZK_SANITIZE} -fno-sanitize-recover=all
