@@ -40,7 +40,8 @@ static unsigned replay(const char *path) {
     for (int i = 0; i < n_entries; i++) {
         char inner[4096];
         int n = snprintf(inner, sizeof inner, "%s/%s", path, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.' && n > 0 && n < (int)sizeof inner) n_files += replay(inner);
+        if (entries[i]->d_name[0] != '.' && n > 0 && n < (int)sizeof inner)
+            n_files += replay(inner);
         free(entries[i]);
     }
     free((void *)entries);

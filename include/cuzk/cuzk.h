@@ -35,35 +35,41 @@ typedef struct cuzk_runtime_options {
     const char *cpu;     /* "portable", "adx"; NULL = $CUZK_CPU, or the best there is */
     const char *backend; /* "cpu"; NULL = the best there is */
 } cuzk_runtime_options;
-#define CUZK_RUNTIME_OPTIONS_INIT {sizeof(cuzk_runtime_options), 0, NULL, NULL}
+#define CUZK_RUNTIME_OPTIONS_INIT                                                             \
+    { sizeof(cuzk_runtime_options), 0, NULL, NULL }
 
 /* options NULL = defaults. ARG, NOMEM, DEVICE. */
-CUZK_API CUZK_CHECKED cuzk_status cuzk_runtime_create(cuzk_runtime **out, const cuzk_runtime_options *options,
-                                         cuzk_err *err);
-CUZK_API void cuzk_runtime_destroy(cuzk_runtime *rt); /* NULL is fine; all its handles closed first */
+CUZK_API CUZK_CHECKED cuzk_status cuzk_runtime_create(cuzk_runtime **out,
+                                                      const cuzk_runtime_options *options,
+                                                      cuzk_err *err);
+CUZK_API void
+cuzk_runtime_destroy(cuzk_runtime *rt); /* NULL is fine; all its handles closed first */
 CUZK_API unsigned cuzk_runtime_n_threads(const cuzk_runtime *rt);
 CUZK_API const char *cuzk_runtime_cpu(const cuzk_runtime *rt); /* "portable", "adx" */
 
 /* ---- proving key (a groth16 .zkey) ---- */
 /* Maps the file; nothing proportional to it is read or copied. IO, FORMAT, NOMEM. */
-CUZK_API CUZK_CHECKED cuzk_status cuzk_key_open(cuzk_key **out, cuzk_runtime *rt, const char *path, cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_key_open(cuzk_key **out, cuzk_runtime *rt,
+                                                const char *path, cuzk_err *err);
 /* *Retains* bytes: they must stay, unchanged, until close. */
-CUZK_API CUZK_CHECKED cuzk_status cuzk_key_open_bytes(cuzk_key **out, cuzk_runtime *rt, const void *bytes,
-                                         size_t n_bytes, cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_key_open_bytes(cuzk_key **out, cuzk_runtime *rt,
+                                                      const void *bytes, size_t n_bytes,
+                                                      cuzk_err *err);
 CUZK_API void cuzk_key_close(cuzk_key *key); /* NULL is fine; no proof may be running */
 
 typedef struct cuzk_key_info {
-    const char *curve;        /* "bn254", "bls12_381"; static */
-    uint32_t n_vars;          /* witness values, the constant 1 included */
-    uint32_t n_public;        /* public signals, the constant 1 not included */
-    uint64_t domain_size;     /* power of two */
-    uint64_t n_coefficients;  /* nonzeros of A and B */
-    uint64_t n_bytes;         /* of the file */
+    const char *curve;       /* "bn254", "bls12_381"; static */
+    uint32_t n_vars;         /* witness values, the constant 1 included */
+    uint32_t n_public;       /* public signals, the constant 1 not included */
+    uint64_t domain_size;    /* power of two */
+    uint64_t n_coefficients; /* nonzeros of A and B */
+    uint64_t n_bytes;        /* of the file */
 } cuzk_key_info;
 CUZK_API void cuzk_key_get_info(const cuzk_key *key, cuzk_key_info *out);
 /* The verification key that belongs to this proving key, as snarkjs writes it. NUL-terminated;
  * owner: caller, cuzk_string_free(). */
-CUZK_API CUZK_CHECKED cuzk_status cuzk_key_export_vkey(char **out_json, cuzk_key *key, cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_key_export_vkey(char **out_json, cuzk_key *key,
+                                                       cuzk_err *err);
 CUZK_API void cuzk_string_free(char *s);
 
 /* ---- proving ---- */
@@ -73,38 +79,46 @@ typedef int cuzk_progress_fn(void *arg, const char *stage, unsigned done, unsign
 
 typedef struct cuzk_prove_options {
     size_t struct_bytes;
-    const char *r1cs_path;      /* when the witness fails, name the first failing constraint; NULL = don't */
-    int skip_check;             /* 1 = do not verify the proof before returning it (dangerous) */
+    const char *
+        r1cs_path; /* when the witness fails, name the first failing constraint; NULL = don't */
+    int skip_check; /* 1 = do not verify the proof before returning it (dangerous) */
     cuzk_progress_fn *progress; /* NULL = none */
     void *progress_arg;
 } cuzk_prove_options;
-#define CUZK_PROVE_OPTIONS_INIT {sizeof(cuzk_prove_options), NULL, 0, NULL, NULL}
+#define CUZK_PROVE_OPTIONS_INIT                                                               \
+    { sizeof(cuzk_prove_options), NULL, 0, NULL, NULL }
 
 /* wtns: the bytes of a .wtns file; read, never kept. WITNESS: wrong length for this key, a
  * value not below r (its index is named), or a witness that does not satisfy the circuit.
  * Blinders come from the system's CSPRNG. The proof is verified before it is returned. */
-CUZK_API CUZK_CHECKED cuzk_status cuzk_prove(cuzk_proof **out, cuzk_key *key, const void *wtns, size_t n_bytes,
-                                const cuzk_prove_options *options, cuzk_err *err);
-CUZK_API CUZK_CHECKED cuzk_status cuzk_prove_file(cuzk_proof **out, cuzk_key *key, const char *wtns_path,
-                                     const cuzk_prove_options *options, cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_prove(cuzk_proof **out, cuzk_key *key, const void *wtns,
+                                             size_t n_bytes, const cuzk_prove_options *options,
+                                             cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_prove_file(cuzk_proof **out, cuzk_key *key,
+                                                  const char *wtns_path,
+                                                  const cuzk_prove_options *options,
+                                                  cuzk_err *err);
 /* snarkjs' proof.json and public.json; NUL-terminated, die with the proof. */
 CUZK_API const char *cuzk_proof_json(const cuzk_proof *proof);
 CUZK_API const char *cuzk_proof_public_json(const cuzk_proof *proof);
 
 /* Stage times of a finished proof: i < cuzk_proof_n_stages. */
 CUZK_API unsigned cuzk_proof_n_stages(const cuzk_proof *proof);
-CUZK_API void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name, uint64_t *wall_ns);
+CUZK_API void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name,
+                               uint64_t *wall_ns);
 CUZK_API void cuzk_proof_free(cuzk_proof *proof);
 
 /* ---- verifying ---- */
 /* The three snarkjs files as bytes (JSON text, no terminator needed). OK = valid; INVALID = well
  * formed but not valid (this includes a public signal not below r and a point off the curve or
  * outside the subgroup); FORMAT = a text that is not such a file. */
-CUZK_API CUZK_CHECKED cuzk_status cuzk_verify(cuzk_runtime *rt, const void *vkey, size_t vkey_bytes, const void *publics,
-                                 size_t public_bytes, const void *proof, size_t proof_bytes,
-                                 cuzk_err *err);
-CUZK_API CUZK_CHECKED cuzk_status cuzk_verify_files(cuzk_runtime *rt, const char *vkey_path, const char *public_path,
-                                       const char *proof_path, cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_verify(cuzk_runtime *rt, const void *vkey,
+                                              size_t vkey_bytes, const void *publics,
+                                              size_t public_bytes, const void *proof,
+                                              size_t proof_bytes, cuzk_err *err);
+CUZK_API CUZK_CHECKED cuzk_status cuzk_verify_files(cuzk_runtime *rt, const char *vkey_path,
+                                                    const char *public_path,
+                                                    const char *proof_path, cuzk_err *err);
 
 #ifdef __cplusplus
 }

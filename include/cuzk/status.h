@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /* Marks what the shared library exports; everything else stays hidden. */
-#define CUZK_API __attribute__((visibility("default")))
+#define CUZK_API     __attribute__((visibility("default")))
 #define CUZK_CHECKED __attribute__((warn_unused_result))
 
 /* Grouped by who can act on it. The values are frozen. */

@@ -16,7 +16,8 @@ static const char *fault_of(const search *s, size_t i) {
     if (!point_load_packed(s->c, s->job->group, &p, s->job->points.p + i * s->point_bytes))
         return "has a coordinate that is not below the field's modulus";
     if (!point_is_on_curve(s->c, s->job->group, &p)) return "is not on the curve";
-    if (!point_is_in_subgroup(s->c, s->job->group, &p)) return "is not in the group of prime order";
+    if (!point_is_in_subgroup(s->c, s->job->group, &p))
+        return "is not in the group of prime order";
     return NULL;
 }
 
@@ -32,7 +33,8 @@ static void search_block(void *arg, size_t item, unsigned slot) {
     }
 }
 
-cuzk_status check_points(const curve *c, const check_points_job *job, cuzk_exec *exec, cuzk_err *err) {
+cuzk_status check_points(const curve *c, const check_points_job *job, cuzk_exec *exec,
+                         cuzk_err *err) {
     const size_t point_bytes = point_packed_bytes(c, job->group);
     search s = {c, job, job->points.n_bytes / point_bytes, point_bytes, 0};
     atomic_store(&s.first_bad, s.n);

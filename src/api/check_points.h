@@ -13,7 +13,7 @@ typedef struct check_points_job {
 } check_points_job;
 
 /* FORMAT names the first one that is not. */
-CUZK_MUST_CHECK cuzk_status check_points(const curve *c, const check_points_job *job, cuzk_exec *exec,
-                                         cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status check_points(const curve *c, const check_points_job *job,
+                                         cuzk_exec *exec, cuzk_err *err);
 
 #endif

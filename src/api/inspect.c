@@ -30,10 +30,12 @@ static void put_text(json_t *o, const char *key, const char *v) {
 static const char *const r1cs_sections[] = {"header", "constraints", "wire labels",
                                             "custom gates", "custom gate uses"};
 static const char *const wtns_sections[] = {"header", "values"};
-static const char *const zkey_sections[] = {"protocol", "groth16 header", "IC", "coefficients", "A",
-                                            "B1", "B2", "L", "H", "contributions"};
+static const char *const zkey_sections[] = {
+    "protocol", "groth16 header", "IC", "coefficients", "A", "B1", "B2", "L",
+    "H",        "contributions"};
 
-static void put_sections(json_t *o, const binfile *f, const char *const *names, size_t n_names) {
+static void put_sections(json_t *o, const binfile *f, const char *const *names,
+                         size_t n_names) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < f->n_sections; i++) {
         const binfile_section *s = &f->sections[i];
@@ -53,7 +55,8 @@ static void put_format(json_t *o, const char *format, curve_id id) {
     put_text(o, "curve", curve_params_of(id)->name);
 }
 
-static cuzk_status count_terms(uint64_t *n_terms, const r1cs_view *v, const field *fr, cuzk_err *err) {
+static cuzk_status count_terms(uint64_t *n_terms, const r1cs_view *v, const field *fr,
+                               cuzk_err *err) {
     r1cs_cursor cur;
     r1cs_constraint k;
     bool done;
@@ -108,24 +111,27 @@ static cuzk_status check_triplets(const zkey_view *v, const field *fr, cuzk_err 
     for (uint32_t i = 0; i < v->n_coefficients; i++) {
         const uint8_t *t = v->coefficients.p + (size_t)i * MATRIX_TRIPLET_BYTES;
         fe value;
-        if (load_le32(t) > 1 || load_le32(t + 4) >= v->domain_size || load_le32(t + 8) >= v->n_vars ||
-            !field_load_mont(fr, value.l, t + 12))
-            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.inspect",
-                             "coefficient %u: matrix %u row %u signal %u: expected matrix 0 or 1, row "
-                             "below %u, signal below %u, value below r",
-                             i, load_le32(t), load_le32(t + 4), load_le32(t + 8), v->domain_size,
-                             v->n_vars);
+        if (load_le32(t) > 1 || load_le32(t + 4) >= v->domain_size ||
+            load_le32(t + 8) >= v->n_vars || !field_load_mont(fr, value.l, t + 12))
+            return cuzk_fail(
+                err, CUZK_ERR_FORMAT, "api.inspect",
+                "coefficient %u: matrix %u row %u signal %u: expected matrix 0 or 1, row "
+                "below %u, signal below %u, value below r",
+                i, load_le32(t), load_le32(t + 4), load_le32(t + 8), v->domain_size,
+                v->n_vars);
     }
     return CUZK_OK;
 }
 
-static cuzk_status check_against_r1cs(const inspection *in, const zkey_view *key, cuzk_err *err) {
+static cuzk_status check_against_r1cs(const inspection *in, const zkey_view *key,
+                                      cuzk_err *err) {
     file_in file;
     r1cs_view r1cs;
     CUZK_TRY(api_open(&file, in->r1cs_path, err));
     cuzk_status st = r1cs_parse(&r1cs, file.bytes, err);
     if (st != CUZK_OK) cuzk_err_prefix(err, in->r1cs_path);
-    if (st == CUZK_OK) st = constraints_match_key(&r1cs, key, &in->rt->curves[key->curve].fr, err);
+    if (st == CUZK_OK)
+        st = constraints_match_key(&r1cs, key, &in->rt->curves[key->curve].fr, err);
     file_in_close(&file);
     return st;
 }
@@ -134,12 +140,18 @@ static cuzk_status check_zkey(const inspection *in, const zkey_view *v, cuzk_err
     const curve *c = &in->rt->curves[v->curve];
     const size_t g1 = curve_g1_bytes(c), g2 = curve_g2_bytes(c);
     const check_points_job job[] = {
-        {"alpha1", GROUP_G1, {v->alpha1, g1}}, {"beta1", GROUP_G1, {v->beta1, g1}},
-        {"delta1", GROUP_G1, {v->delta1, g1}}, {"beta2", GROUP_G2, {v->beta2, g2}},
-        {"gamma2", GROUP_G2, {v->gamma2, g2}}, {"delta2", GROUP_G2, {v->delta2, g2}},
-        {"IC", GROUP_G1, v->ic},               {"A", GROUP_G1, v->a},
-        {"B1", GROUP_G1, v->b1},               {"B2", GROUP_G2, v->b2},
-        {"L", GROUP_G1, v->l},                 {"H", GROUP_G1, v->h},
+        {"alpha1", GROUP_G1, {v->alpha1, g1}},
+        {"beta1", GROUP_G1, {v->beta1, g1}},
+        {"delta1", GROUP_G1, {v->delta1, g1}},
+        {"beta2", GROUP_G2, {v->beta2, g2}},
+        {"gamma2", GROUP_G2, {v->gamma2, g2}},
+        {"delta2", GROUP_G2, {v->delta2, g2}},
+        {"IC", GROUP_G1, v->ic},
+        {"A", GROUP_G1, v->a},
+        {"B1", GROUP_G1, v->b1},
+        {"B2", GROUP_G2, v->b2},
+        {"L", GROUP_G1, v->l},
+        {"H", GROUP_G1, v->h},
     };
     uint64_t n_points = 0;
     CUZK_TRY(check_triplets(v, &c->fr, err));
@@ -193,7 +205,8 @@ static cuzk_status inspect_proof(inspection *in, cuzk_err *err) {
         if (st == CUZK_OK) put_format(in->out, "proof", (curve_id)i);
     }
     if (st == CUZK_OK)
-        put_text(in->out, "good_for", "verifying, with its public signals and verification key");
+        put_text(in->out, "good_for",
+                 "verifying, with its public signals and verification key");
     return st == CUZK_ERR_INVALID ? CUZK_ERR_FORMAT : st;
 }
 
@@ -203,8 +216,8 @@ static cuzk_status inspect_public(inspection *in, cuzk_err *err) {
     for (unsigned i = 0; i < CURVE_COUNT; i++) {
         fe *values = NULL;
         size_t n;
-        if (snarkjs_read_public(&values, &n, in->rt->curve_of[i], in->file, st == CUZK_OK ? NULL : err) !=
-            CUZK_OK)
+        if (snarkjs_read_public(&values, &n, in->rt->curve_of[i], in->file,
+                                st == CUZK_OK ? NULL : err) != CUZK_OK)
             continue;
         cuzk_free(values);
         json_array_append_new(curves, json_string(curve_params_of((curve_id)i)->name));
@@ -229,22 +242,28 @@ static inspect_fn *reader_for(cuzk_span file) {
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
         if (file.n_bytes >= 4 && !memcmp(file.p, binary[i].magic, 4)) return binary[i].fn;
     switch (snarkjs_json_kind(file)) {
-    case 'v': return inspect_vkey;
-    case 'p': return inspect_proof;
-    case 's': return inspect_public;
-    default: return NULL;
+    case 'v':
+        return inspect_vkey;
+    case 'p':
+        return inspect_proof;
+    case 's':
+        return inspect_public;
+    default:
+        return NULL;
     }
 }
 
 cuzk_status cuzk_inspect(char **out_json, cuzk_runtime *rt, const char *path,
                          const cuzk_inspect_options *options, cuzk_err *err) {
     const cuzk_inspect_options defaults = CUZK_INSPECT_OPTIONS_INIT;
-    if (!out_json || !rt) return cuzk_fail(err, CUZK_ERR_ARG, "api.inspect", "a NULL argument");
+    if (!out_json || !rt)
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.inspect", "a NULL argument");
     if (!options) options = &defaults;
     if (options->struct_bytes != sizeof *options)
-        return cuzk_fail(err, CUZK_ERR_ARG, "api.inspect",
-                         "options of %zu bytes, expected %zu: start from CUZK_INSPECT_OPTIONS_INIT",
-                         options->struct_bytes, sizeof *options);
+        return cuzk_fail(
+            err, CUZK_ERR_ARG, "api.inspect",
+            "options of %zu bytes, expected %zu: start from CUZK_INSPECT_OPTIONS_INIT",
+            options->struct_bytes, sizeof *options);
     file_in file;
     CUZK_TRY(api_open(&file, path, err));
     inspection in = {rt, file.bytes, options->check != 0, options->r1cs_path, json_object()};
@@ -252,14 +271,16 @@ cuzk_status cuzk_inspect(char **out_json, cuzk_runtime *rt, const char *path,
     put(in.out, "bytes", (json_int_t)file.bytes.n_bytes);
     inspect_fn *reader = reader_for(file.bytes);
     cuzk_status st =
-        reader ? reader(&in, err)
-               : cuzk_fail(err, CUZK_ERR_FORMAT, "api.inspect",
-                           "not a file this program knows (r1cs, wtns, zkey, or snarkjs JSON)");
+        reader
+            ? reader(&in, err)
+            : cuzk_fail(err, CUZK_ERR_FORMAT, "api.inspect",
+                        "not a file this program knows (r1cs, wtns, zkey, or snarkjs JSON)");
     if (st == CUZK_OK) {
         /* The text leaves through cuzk_string_free, so it must be of our allocator. */
         const size_t n = json_dumpb(in.out, NULL, 0, JSON_COMPACT);
-        st = n ? cuzk_alloc(out_json, n + 1, 1, err)
-               : cuzk_fail(err, CUZK_ERR_NOMEM, "api.inspect", "no memory for the description");
+        st =
+            n ? cuzk_alloc(out_json, n + 1, 1, err)
+              : cuzk_fail(err, CUZK_ERR_NOMEM, "api.inspect", "no memory for the description");
         if (st == CUZK_OK) (*out_json)[json_dumpb(in.out, *out_json, n, JSON_COMPACT)] = '\0';
     } else {
         cuzk_err_prefix(err, path);

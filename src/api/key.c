@@ -4,7 +4,8 @@
 #include "format/circom/snarkjs_json.h"
 #include "math/pairing/pairing.h"
 
-static cuzk_status open_span(cuzk_key **out, cuzk_runtime *rt, cuzk_span bytes, cuzk_err *err) {
+static cuzk_status open_span(cuzk_key **out, cuzk_runtime *rt, cuzk_span bytes,
+                             cuzk_err *err) {
     cuzk_key *key = NULL;
     CUZK_TRY(cuzk_zalloc(&key, 1, sizeof *key, err));
     key->rt = rt;
@@ -18,9 +19,10 @@ static cuzk_status open_span(cuzk_key **out, cuzk_runtime *rt, cuzk_span bytes, 
     return st;
 }
 
-cuzk_status cuzk_key_open_bytes(cuzk_key **out, cuzk_runtime *rt, const void *bytes, size_t n_bytes,
-                                cuzk_err *err) {
-    if (!out || !rt || !bytes) return cuzk_fail(err, CUZK_ERR_ARG, "api.key", "a NULL argument");
+cuzk_status cuzk_key_open_bytes(cuzk_key **out, cuzk_runtime *rt, const void *bytes,
+                                size_t n_bytes, cuzk_err *err) {
+    if (!out || !rt || !bytes)
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.key", "a NULL argument");
     return open_span(out, rt, (cuzk_span){bytes, n_bytes}, err);
 }
 
@@ -57,9 +59,9 @@ void cuzk_key_close(cuzk_key *key) {
 
 void cuzk_key_get_info(const cuzk_key *key, cuzk_key_info *out) {
     const proving_key *pk = &key->pk;
-    *out = (cuzk_key_info){pk->curve->params->name,       pk->n_vars,
-                           pk->n_public,                  (uint64_t)1 << pk->log_domain,
-                           pk->matrix.n_triplets,         key->n_bytes};
+    *out = (cuzk_key_info){
+        pk->curve->params->name, pk->n_vars,  pk->n_public, (uint64_t)1 << pk->log_domain,
+        pk->matrix.n_triplets,   key->n_bytes};
 }
 
 cuzk_status cuzk_key_export_vkey(char **out_json, cuzk_key *key, cuzk_err *err) {
@@ -77,7 +79,8 @@ cuzk_status cuzk_key_export_vkey(char **out_json, cuzk_key *key, cuzk_err *err) 
     cuzk_status st = CUZK_OK;
     for (size_t i = 0; i < pk->ic.n && st == CUZK_OK; i++) {
         point p;
-        st = proving_key_load_point(&p, c, GROUP_G1, pk->ic_packed + i * curve_g1_bytes(c), "IC", err);
+        st = proving_key_load_point(&p, c, GROUP_G1, pk->ic_packed + i * curve_g1_bytes(c),
+                                    "IC", err);
         if (st == CUZK_OK) point_to_g1(c, &vk.ic[i], &p);
     }
     if (st == CUZK_OK) {

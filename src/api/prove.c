@@ -51,8 +51,8 @@ static cuzk_status check_fits(const cuzk_key *key, const wtns_view *w, cuzk_err 
                          curve_params_of(w->curve)->name, pk->curve->params->name);
     if (w->n_values != pk->n_vars)
         return cuzk_fail(err, CUZK_ERR_WITNESS, "api.prove",
-                         "witness length mismatch: %u values, the key's circuit has %u", w->n_values,
-                         pk->n_vars);
+                         "witness length mismatch: %u values, the key's circuit has %u",
+                         w->n_values, pk->n_vars);
     return CUZK_OK;
 }
 
@@ -64,16 +64,21 @@ static cuzk_status explain(const cuzk_key *key, const uint8_t *values, const cha
     CUZK_TRY(api_open(&file, r1cs_path, err));
     cuzk_status st = r1cs_parse(&r1cs, file.bytes, err);
     if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, r1cs_path);
-    if (st == CUZK_OK && (r1cs.curve != key->pk.curve->params->id || r1cs.n_wires != key->pk.n_vars))
-        st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
-                       "the witness does not satisfy the circuit, and %s is of another circuit "
-                       "than the key", r1cs_path);
+    if (st == CUZK_OK &&
+        (r1cs.curve != key->pk.curve->params->id || r1cs.n_wires != key->pk.n_vars))
+        st =
+            cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
+                      "the witness does not satisfy the circuit, and %s is of another circuit "
+                      "than the key",
+                      r1cs_path);
     if (st == CUZK_OK)
-        st = constraints_check(&r1cs, values, key->pk.n_vars, &key->pk.curve->fr, key->rt->exec, err);
+        st = constraints_check(&r1cs, values, key->pk.n_vars, &key->pk.curve->fr,
+                               key->rt->exec, err);
     if (st == CUZK_OK) {
-        st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
-                       "the witness satisfies the circuit but the proof does not verify: the key is "
-                       "damaged or of another circuit");
+        st = cuzk_fail(
+            err, CUZK_ERR_FORMAT, "api.prove",
+            "the witness satisfies the circuit but the proof does not verify: the key is "
+            "damaged or of another circuit");
         if (key->path) cuzk_err_prefix(err, key->path);
     }
     file_in_close(&file);
@@ -117,7 +122,8 @@ typedef struct witness_copy {
     size_t n_bytes;
 } witness_copy;
 
-static cuzk_status load_witness(witness_copy *out, const cuzk_key *key, cuzk_span wtns, cuzk_err *err) {
+static cuzk_status load_witness(witness_copy *out, const cuzk_key *key, cuzk_span wtns,
+                                cuzk_err *err) {
     wtns_view view;
     CUZK_TRY(wtns_parse(&view, wtns, err));
     CUZK_TRY(check_fits(key, &view, err));
@@ -137,9 +143,10 @@ static cuzk_status check_arguments(cuzk_proof **out, const cuzk_key *key,
                                    const cuzk_prove_options *options, cuzk_err *err) {
     if (!out || !key) return cuzk_fail(err, CUZK_ERR_ARG, "api.prove", "a NULL argument");
     if (options && options->struct_bytes != sizeof *options)
-        return cuzk_fail(err, CUZK_ERR_ARG, "api.prove",
-                         "options of %zu bytes, expected %zu: start from CUZK_PROVE_OPTIONS_INIT",
-                         options->struct_bytes, sizeof *options);
+        return cuzk_fail(
+            err, CUZK_ERR_ARG, "api.prove",
+            "options of %zu bytes, expected %zu: start from CUZK_PROVE_OPTIONS_INIT",
+            options->struct_bytes, sizeof *options);
     return CUZK_OK;
 }
 
@@ -178,7 +185,8 @@ const char *cuzk_proof_json(const cuzk_proof *proof) { return proof->json; }
 const char *cuzk_proof_public_json(const cuzk_proof *proof) { return proof->public_json; }
 unsigned cuzk_proof_n_stages(const cuzk_proof *proof) { return proof->n_stages; }
 
-void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name, uint64_t *wall_ns) {
+void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name,
+                      uint64_t *wall_ns) {
     if (i >= proof->n_stages) return;
     *name = proof->stage[i].name;
     *wall_ns = proof->stage[i].wall_ns;

@@ -5,13 +5,17 @@
 
 const char *cuzk_version(void) { return CUZK_VERSION; }
 
-cuzk_status cuzk_runtime_create(cuzk_runtime **out, const cuzk_runtime_options *options, cuzk_err *err) {
+cuzk_status cuzk_runtime_create(cuzk_runtime **out, const cuzk_runtime_options *options,
+                                cuzk_err *err) {
     const cuzk_runtime_options defaults = CUZK_RUNTIME_OPTIONS_INIT;
-    if (!out) return cuzk_fail(err, CUZK_ERR_ARG, "api.runtime", "no place for the runtime (out is NULL)");
-    if (options && options->struct_bytes != sizeof *options)
+    if (!out)
         return cuzk_fail(err, CUZK_ERR_ARG, "api.runtime",
-                         "options of %zu bytes, expected %zu: start from CUZK_RUNTIME_OPTIONS_INIT",
-                         options->struct_bytes, sizeof *options);
+                         "no place for the runtime (out is NULL)");
+    if (options && options->struct_bytes != sizeof *options)
+        return cuzk_fail(
+            err, CUZK_ERR_ARG, "api.runtime",
+            "options of %zu bytes, expected %zu: start from CUZK_RUNTIME_OPTIONS_INIT",
+            options->struct_bytes, sizeof *options);
     const cuzk_runtime_options o = options ? *options : defaults;
     cuzk_cpu_level level;
     const cuzk_backend *backend;
@@ -42,11 +46,14 @@ void cuzk_runtime_destroy(cuzk_runtime *rt) {
     cuzk_free(rt);
 }
 
-unsigned cuzk_runtime_n_threads(const cuzk_runtime *rt) { return cuzk_exec_n_threads(rt->exec); }
+unsigned cuzk_runtime_n_threads(const cuzk_runtime *rt) {
+    return cuzk_exec_n_threads(rt->exec);
+}
 const char *cuzk_runtime_cpu(const cuzk_runtime *rt) { return cuzk_cpu_level_name(rt->cpu); }
 void cuzk_string_free(char *s) { cuzk_free(s); }
 
 cuzk_status api_open(file_in *out, const char *path, cuzk_err *err) {
-    if (!path) return cuzk_fail(err, CUZK_ERR_ARG, "api.runtime", "no file name (path is NULL)");
+    if (!path)
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.runtime", "no file name (path is NULL)");
     return file_in_open(out, path, err);
 }

@@ -7,26 +7,28 @@
 
 static zkey_view view_of(const setup_key *k) {
     const curve *c = k->curve;
-    const size_t g1 = curve_g1_bytes(c), g2 = curve_g2_bytes(c), n_ic = (size_t)k->n_public + 1;
-    return (zkey_view){.curve = c->params->id,
-                       .n_vars = k->n_vars,
-                       .n_public = k->n_public,
-                       .domain_size = (uint32_t)1 << k->log_domain,
-                       .log_domain = k->log_domain,
-                       .alpha1 = k->g1_constants,
-                       .beta1 = k->g1_constants + g1,
-                       .delta1 = k->g1_constants + 2 * g1,
-                       .beta2 = k->g2_constants,
-                       .gamma2 = k->g2_constants + g2,
-                       .delta2 = k->g2_constants + 2 * g2,
-                       .ic = {k->ic, n_ic * g1},
-                       .n_coefficients = k->n_triplets,
-                       .coefficients = {k->triplets, (size_t)k->n_triplets * MATRIX_TRIPLET_BYTES},
-                       .a = {k->a, k->n_vars * g1},
-                       .b1 = {k->b1, k->n_vars * g1},
-                       .b2 = {k->b2, k->n_vars * g2},
-                       .l = {k->l, (k->n_vars - n_ic) * g1},
-                       .h = {k->h, k->n_h * g1}};
+    const size_t g1 = curve_g1_bytes(c), g2 = curve_g2_bytes(c),
+                 n_ic = (size_t)k->n_public + 1;
+    return (zkey_view){
+        .curve = c->params->id,
+        .n_vars = k->n_vars,
+        .n_public = k->n_public,
+        .domain_size = (uint32_t)1 << k->log_domain,
+        .log_domain = k->log_domain,
+        .alpha1 = k->g1_constants,
+        .beta1 = k->g1_constants + g1,
+        .delta1 = k->g1_constants + 2 * g1,
+        .beta2 = k->g2_constants,
+        .gamma2 = k->g2_constants + g2,
+        .delta2 = k->g2_constants + 2 * g2,
+        .ic = {k->ic, n_ic * g1},
+        .n_coefficients = k->n_triplets,
+        .coefficients = {k->triplets, (size_t)k->n_triplets * MATRIX_TRIPLET_BYTES},
+        .a = {k->a, k->n_vars * g1},
+        .b1 = {k->b1, k->n_vars * g1},
+        .b2 = {k->b2, k->n_vars * g2},
+        .l = {k->l, (k->n_vars - n_ic) * g1},
+        .h = {k->h, k->n_h * g1}};
 }
 
 static cuzk_status sink_to_file(void *arg, const void *bytes, size_t n_bytes, cuzk_err *err) {
@@ -34,8 +36,8 @@ static cuzk_status sink_to_file(void *arg, const void *bytes, size_t n_bytes, cu
 }
 
 cuzk_status cuzk_setup_insecure(cuzk_runtime *rt, const char *r1cs_path, const char *zkey_path,
-                                const char *seed, cuzk_progress_fn *progress, void *progress_arg,
-                                cuzk_err *err) {
+                                const char *seed, cuzk_progress_fn *progress,
+                                void *progress_arg, cuzk_err *err) {
     file_in in;
     file_out *out = NULL;
     r1cs_view r1cs;
@@ -50,8 +52,8 @@ cuzk_status cuzk_setup_insecure(cuzk_runtime *rt, const char *r1cs_path, const c
         const curve *c = st == CUZK_OK ? rt->curve_of[r1cs.curve] : NULL;
         if (st == CUZK_OK) st = setup_trapdoor_make(&trapdoor, &c->fr, seed, err);
         if (st == CUZK_OK)
-            st = setup_run(&key, c, &r1cs, &trapdoor, QUOTIENT_LAGRANGE_ODD, rt->exec, progress,
-                           progress_arg, err);
+            st = setup_run(&key, c, &r1cs, &trapdoor, QUOTIENT_LAGRANGE_ODD, rt->exec,
+                           progress, progress_arg, err);
         if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, r1cs_path);
         if (st == CUZK_OK) {
             const zkey_view view = view_of(&key);

@@ -14,7 +14,8 @@ static cuzk_status pack_vkey(packed_vkey *out, const cuzk_runtime *rt, const gro
                              cuzk_err *err) {
     const curve *c = rt->curve_of[vk->curve];
     const size_t n = (size_t)vk->n_public + 1, point_bytes = curve_g1_bytes(c);
-    packed_vkey p = {NULL, NULL, {c, vk->alpha1, vk->beta2, vk->gamma2, vk->delta2, {{NULL, 0}, n}}};
+    packed_vkey p = {
+        NULL, NULL, {c, vk->alpha1, vk->beta2, vk->gamma2, vk->delta2, {{NULL, 0}, n}}};
     CUZK_TRY(cuzk_alloc(&p.ic, n, point_bytes, err));
     for (size_t i = 0; i < n; i++) {
         point ic;
@@ -38,25 +39,30 @@ static cuzk_status check_in_groups(const curve *c, const groth16_vkey *vk, cuzk_
     for (size_t i = 0; i < sizeof g2 / sizeof g2[0]; i++) {
         point_from_g2(c, &p, g2[i]);
         if (!point_is_in_subgroup(c, GROUP_G2, &p))
-            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify", "%s is not in the group G2", g2_name[i]);
+            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify", "%s is not in the group G2",
+                             g2_name[i]);
     }
     point_from_g1(c, &p, &vk->alpha1);
     if (!point_is_in_subgroup(c, GROUP_G1, &p))
-        return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify", "vk_alpha_1 is not in the group G1");
+        return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify",
+                         "vk_alpha_1 is not in the group G1");
     for (uint32_t i = 0; i <= vk->n_public; i++) {
         point_from_g1(c, &p, &vk->ic[i]);
         if (!point_is_in_subgroup(c, GROUP_G1, &p))
-            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify", "IC[%u] is not in the group G1", i);
+            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify",
+                             "IC[%u] is not in the group G1", i);
     }
     return CUZK_OK;
 }
 
 /* The constant 1 and the public signals, canonical. */
-static cuzk_status statement_of(uint8_t **out, const curve *c, const fe *publics, size_t n, cuzk_err *err) {
+static cuzk_status statement_of(uint8_t **out, const curve *c, const fe *publics, size_t n,
+                                cuzk_err *err) {
     const size_t fr_bytes = c->fr.n_bytes;
     CUZK_TRY(cuzk_zalloc(out, n + 1, fr_bytes, err));
     (*out)[0] = 1;
-    for (size_t i = 0; i < n; i++) field_store_le(&c->fr, *out + (i + 1) * fr_bytes, publics[i].l);
+    for (size_t i = 0; i < n; i++)
+        field_store_le(&c->fr, *out + (i + 1) * fr_bytes, publics[i].l);
     return CUZK_OK;
 }
 
@@ -71,8 +77,8 @@ static cuzk_status blame(const named_text *text, cuzk_status st, cuzk_err *err) 
     return st;
 }
 
-static cuzk_status verify_texts(cuzk_runtime *rt, named_text vkey, named_text publics, named_text proof,
-                                cuzk_err *err) {
+static cuzk_status verify_texts(cuzk_runtime *rt, named_text vkey, named_text publics,
+                                named_text proof, cuzk_err *err) {
     groth16_vkey vk = {0};
     groth16_proof p;
     packed_vkey packed = {0};
@@ -82,16 +88,19 @@ static cuzk_status verify_texts(cuzk_runtime *rt, named_text vkey, named_text pu
     CUZK_TRY(blame(&vkey, snarkjs_read_vkey(&vk, vkey.bytes, rt->curve_of, err), err));
     const curve *c = rt->curve_of[vk.curve];
     cuzk_status st = blame(&vkey, check_in_groups(c, &vk, err), err);
-    if (st == CUZK_OK) st = blame(&publics, snarkjs_read_public(&values, &n, c, publics.bytes, err), err);
+    if (st == CUZK_OK)
+        st = blame(&publics, snarkjs_read_public(&values, &n, c, publics.bytes, err), err);
     if (st == CUZK_OK) st = blame(&proof, snarkjs_read_proof(&p, c, proof.bytes, err), err);
     if (st == CUZK_OK && n != vk.n_public)
-        st = blame(&publics,
-                   cuzk_fail(err, CUZK_ERR_INVALID, "api.verify",
-                             "%zu public signals, the verification key has %u", n, vk.n_public),
-                   err);
+        st =
+            blame(&publics,
+                  cuzk_fail(err, CUZK_ERR_INVALID, "api.verify",
+                            "%zu public signals, the verification key has %u", n, vk.n_public),
+                  err);
     if (st == CUZK_OK) st = statement_of(&statement, c, values, n, err);
     if (st == CUZK_OK) st = pack_vkey(&packed, rt, &vk, err);
-    if (st == CUZK_OK) st = groth16_verify(&packed.vk, rt->backend, rt->device, &p, statement, err);
+    if (st == CUZK_OK)
+        st = groth16_verify(&packed.vk, rt->backend, rt->device, &p, statement, err);
     if (packed.buf) rt->backend->buf_free(packed.buf);
     cuzk_free(packed.ic);
     cuzk_free(statement);
@@ -100,8 +109,9 @@ static cuzk_status verify_texts(cuzk_runtime *rt, named_text vkey, named_text pu
     return st;
 }
 
-cuzk_status cuzk_verify(cuzk_runtime *rt, const void *vkey, size_t vkey_bytes, const void *publics,
-                        size_t public_bytes, const void *proof, size_t proof_bytes, cuzk_err *err) {
+cuzk_status cuzk_verify(cuzk_runtime *rt, const void *vkey, size_t vkey_bytes,
+                        const void *publics, size_t public_bytes, const void *proof,
+                        size_t proof_bytes, cuzk_err *err) {
     if (!rt || !vkey || !publics || !proof)
         return cuzk_fail(err, CUZK_ERR_ARG, "api.verify", "a NULL argument");
     return verify_texts(rt, (named_text){{vkey, vkey_bytes}, NULL},
@@ -116,7 +126,8 @@ cuzk_status cuzk_verify_files(cuzk_runtime *rt, const char *vkey_path, const cha
     file_in file[N_FILES] = {0};
     if (!rt) return cuzk_fail(err, CUZK_ERR_ARG, "api.verify", "a NULL argument");
     cuzk_status st = CUZK_OK;
-    for (unsigned i = 0; i < N_FILES && st == CUZK_OK; i++) st = api_open(&file[i], path[i], err);
+    for (unsigned i = 0; i < N_FILES && st == CUZK_OK; i++)
+        st = api_open(&file[i], path[i], err);
     if (st == CUZK_OK)
         st = verify_texts(rt, (named_text){file[VKEY].bytes, path[VKEY]},
                           (named_text){file[PUBLIC].bytes, path[PUBLIC]},

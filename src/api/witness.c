@@ -4,8 +4,9 @@
 #include "cuzk/tools.h"
 #include "format/circom/wtns.h"
 
-static cuzk_status check_files(const cuzk_runtime *rt, const file_in *r1cs_file, const char *r1cs_path,
-                               const file_in *wtns_file, const char *wtns_path, cuzk_err *err) {
+static cuzk_status check_files(const cuzk_runtime *rt, const file_in *r1cs_file,
+                               const char *r1cs_path, const file_in *wtns_file,
+                               const char *wtns_path, cuzk_err *err) {
     r1cs_view r1cs;
     wtns_view wtns;
     cuzk_status st = r1cs_parse(&r1cs, r1cs_file->bytes, err);

@@ -28,7 +28,8 @@ static uint64_t vm_high_water_kib(void) {
     uint64_t kib = 0;
     char line[256];
     while (kib == 0 && fgets(line, sizeof line, file)) {
-        if (!strncmp(line, label, strlen(label))) kib = strtoull(line + strlen(label), NULL, 10);
+        if (!strncmp(line, label, strlen(label)))
+            kib = strtoull(line + strlen(label), NULL, 10);
     }
     (void)fclose(file);
     return kib;

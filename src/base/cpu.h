@@ -11,7 +11,8 @@ typedef enum cuzk_cpu_level {
 
 /* The best level this processor has, or the one that `forced` names ("portable", "adx"; NULL
  * or "" = best). ARG for an unknown name, DEVICE for a level this processor lacks. */
-CUZK_MUST_CHECK cuzk_status cuzk_cpu_select(cuzk_cpu_level *out, const char *forced, cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status cuzk_cpu_select(cuzk_cpu_level *out, const char *forced,
+                                            cuzk_err *err);
 const char *cuzk_cpu_level_name(cuzk_cpu_level level);
 
 #endif

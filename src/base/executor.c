@@ -117,7 +117,8 @@ static unsigned usable_cpus(void) {
 cuzk_status cuzk_exec_create(cuzk_exec **out, unsigned n_threads, cuzk_err *err) {
     if (n_threads > MAX_THREADS) {
         return cuzk_fail(err, CUZK_ERR_ARG, "base.executor",
-                         "%u threads asked for, at most %u can be made", n_threads, MAX_THREADS);
+                         "%u threads asked for, at most %u can be made", n_threads,
+                         MAX_THREADS);
     }
     if (n_threads == 0) n_threads = usable_cpus();
     unsigned n_workers = n_threads - 1;
@@ -175,8 +176,10 @@ static void publish(cuzk_exec *exec, loop *l) {
 
 static void withdraw(cuzk_exec *exec, loop *l) {
     pthread_mutex_lock(&exec->lock);
-    if (l->prev) l->prev->next = l->next;
-    else exec->loops = l->next;
+    if (l->prev)
+        l->prev->next = l->next;
+    else
+        exec->loops = l->next;
     if (l->next) l->next->prev = l->prev;
     while (l->n_helpers > 0) pthread_cond_wait(&l->helper_left, &exec->lock);
     pthread_mutex_unlock(&exec->lock);

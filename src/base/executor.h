@@ -12,7 +12,8 @@ typedef struct cuzk_exec cuzk_exec; /* Thread: shared */
 
 /* n_threads counts the caller: 1 makes no thread at all, 0 means one per online CPU that
  * this process may run on. */
-CUZK_MUST_CHECK cuzk_status cuzk_exec_create(cuzk_exec **out, unsigned n_threads, cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status cuzk_exec_create(cuzk_exec **out, unsigned n_threads,
+                                             cuzk_err *err);
 /* No loop may be running. NULL is fine. */
 void cuzk_exec_destroy(cuzk_exec *exec);
 unsigned cuzk_exec_n_threads(const cuzk_exec *exec);

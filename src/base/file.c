@@ -42,7 +42,8 @@ static cuzk_status map_all(file_in *in, int fd, uint64_t n_bytes, const char *pa
 /* Doubles by hand, so that no copy of a secret stays behind in freed memory. */
 static cuzk_status grow(uint8_t **p, size_t n_used, size_t *capacity, cuzk_err *err) {
     uint8_t *bigger;
-    if (*capacity > SIZE_MAX / 2) return cuzk_fail(err, CUZK_ERR_NOMEM, "base.file", "too long");
+    if (*capacity > SIZE_MAX / 2)
+        return cuzk_fail(err, CUZK_ERR_NOMEM, "base.file", "too long");
     CUZK_TRY(cuzk_alloc(&bigger, 2, *capacity, err));
     memcpy(bigger, *p, n_used);
     cuzk_free_secret(*p, *capacity);
@@ -115,9 +116,9 @@ void file_in_close(file_in *in) {
 struct file_out {
     int fd;
     bool is_stdout;
-    char *path;           /* as it will be called, symbolic links followed */
-    char *temporary;      /* NULL when written directly */
-    uint64_t n_flushed;   /* bytes already given to the system */
+    char *path;         /* as it will be called, symbolic links followed */
+    char *temporary;    /* NULL when written directly */
+    uint64_t n_flushed; /* bytes already given to the system */
     size_t n_buffered;
     uint8_t buffer[OUT_BUFFER_BYTES];
 };

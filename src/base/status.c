@@ -25,7 +25,8 @@ static void finish_text(char *text, size_t capacity, int wanted) {
     make_one_printable_line(text);
 }
 
-cuzk_status cuzk_fail(cuzk_err *err, cuzk_status code, const char *where, const char *fmt, ...) {
+cuzk_status cuzk_fail(cuzk_err *err, cuzk_status code, const char *where, const char *fmt,
+                      ...) {
     if (err) {
         va_list args;
         va_start(args, fmt);

@@ -10,15 +10,16 @@
  * Whoever decides the error calls this, once; everyone above only propagates the status.
  * Non-printing bytes of the formatted text become '?', so a hostile file name or value
  * can't forge a second line. `err` may be NULL. */
-cuzk_status cuzk_fail(cuzk_err *err, cuzk_status code, const char *where, const char *fmt,
-                      ...) CUZK_PRINTF(4, 5);
+cuzk_status cuzk_fail(cuzk_err *err, cuzk_status code, const char *where, const char *fmt, ...)
+    CUZK_PRINTF(4, 5);
 
 /* Puts "prefix: " before the text of an error that is already there (a file name). */
 void cuzk_err_prefix(cuzk_err *err, const char *prefix);
 
 /* Our own bugs only; never for input, memory or devices. */
 #define CUZK_ASSERT(x) ((x) ? (void)0 : cuzk_assert_failed(#x, __FILE__, __LINE__))
-void cuzk_assert_failed(const char *what, const char *file, int line) __attribute__((noreturn));
+void cuzk_assert_failed(const char *what, const char *file, int line)
+    __attribute__((noreturn));
 
 #define CUZK_TRY(call)                                                                        \
     do {                                                                                      \

@@ -12,8 +12,8 @@
 typedef struct matrix_view {
     const uint8_t *triplets; /* unaligned; n_triplets * MATRIX_TRIPLET_BYTES */
     uint64_t n_triplets;
-    uint64_t n_rows;         /* domain size: rows beyond the last constraint are zero */
-    uint32_t n_columns;      /* witness values */
+    uint64_t n_rows;    /* domain size: rows beyond the last constraint are zero */
+    uint32_t n_columns; /* witness values */
 } matrix_view;
 
 #endif

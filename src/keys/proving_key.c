@@ -2,8 +2,8 @@
 #include "keys/proving_key.h"
 #include "format/circom/zkey.h"
 
-cuzk_status proving_key_load_point(point *out, const curve *c, group_id g, const uint8_t *packed,
-                                   const char *what, cuzk_err *err) {
+cuzk_status proving_key_load_point(point *out, const curve *c, group_id g,
+                                   const uint8_t *packed, const char *what, cuzk_err *err) {
     if (!point_load_packed(c, g, out, packed))
         return cuzk_fail(err, CUZK_ERR_FORMAT, "keys.proving_key",
                          "%s: a coordinate is not below the field's modulus", what);
@@ -13,16 +13,16 @@ cuzk_status proving_key_load_point(point *out, const curve *c, group_id g, const
     return CUZK_OK;
 }
 
-static cuzk_status load_g1(g1_affine *out, const curve *c, const uint8_t *packed, const char *what,
-                           cuzk_err *err) {
+static cuzk_status load_g1(g1_affine *out, const curve *c, const uint8_t *packed,
+                           const char *what, cuzk_err *err) {
     point p;
     CUZK_TRY(proving_key_load_point(&p, c, GROUP_G1, packed, what, err));
     point_to_g1(c, out, &p);
     return CUZK_OK;
 }
 
-static cuzk_status load_g2(g2_affine *out, const curve *c, const uint8_t *packed, const char *what,
-                           cuzk_err *err) {
+static cuzk_status load_g2(g2_affine *out, const curve *c, const uint8_t *packed,
+                           const char *what, cuzk_err *err) {
     point p;
     CUZK_TRY(proving_key_load_point(&p, c, GROUP_G2, packed, what, err));
     point_to_g2(c, out, &p);
@@ -37,18 +37,20 @@ static key_query query_of(const proving_key *key, cuzk_span file, cuzk_span poin
 
 cuzk_status proving_key_open_zkey(proving_key *out, cuzk_span file,
                                   const curve *const curves[CURVE_COUNT],
-                                  const cuzk_backend *backend, cuzk_device *device, cuzk_err *err) {
+                                  const cuzk_backend *backend, cuzk_device *device,
+                                  cuzk_err *err) {
     zkey_view z;
     CUZK_TRY(zkey_parse(&z, file, err));
     const curve *c = curves[z.curve];
-    proving_key key = {.curve = c,
-                       .backend = backend,
-                       .device = device,
-                       .quotient = QUOTIENT_LAGRANGE_ODD,
-                       .n_vars = z.n_vars,
-                       .n_public = z.n_public,
-                       .log_domain = z.log_domain,
-                       .matrix = {z.coefficients.p, z.n_coefficients, z.domain_size, z.n_vars}};
+    proving_key key = {
+        .curve = c,
+        .backend = backend,
+        .device = device,
+        .quotient = QUOTIENT_LAGRANGE_ODD,
+        .n_vars = z.n_vars,
+        .n_public = z.n_public,
+        .log_domain = z.log_domain,
+        .matrix = {z.coefficients.p, z.n_coefficients, z.domain_size, z.n_vars}};
     CUZK_TRY(load_g1(&key.alpha1, c, z.alpha1, "alpha1", err));
     CUZK_TRY(load_g1(&key.beta1, c, z.beta1, "beta1", err));
     CUZK_TRY(load_g1(&key.delta1, c, z.delta1, "delta1", err));

@@ -29,20 +29,20 @@ typedef struct proving_key {
     matrix_view matrix;
     g1_affine alpha1, beta1, delta1;
     g2_affine beta2, gamma2, delta2;
-    key_query ic;              /* G1, n_public + 1 */
-    const uint8_t *ic_packed;  /* the same points, for the host */
-    key_query a, b1, b2;       /* n_vars; b2 in G2 */
-    key_query l;               /* n_vars - n_public - 1 */
+    key_query ic;             /* G1, n_public + 1 */
+    const uint8_t *ic_packed; /* the same points, for the host */
+    key_query a, b1, b2;      /* n_vars; b2 in G2 */
+    key_query l;              /* n_vars - n_public - 1 */
     key_query h;
-    cuzk_buf *buf;             /* owned; every slice above lies in it */
-} proving_key; /* Thread: immutable once open */
+    cuzk_buf *buf; /* owned; every slice above lies in it */
+} proving_key;     /* Thread: immutable once open */
 
 /* Opens the key in `file`, which must stay until close. O(1) in the size of the key. curves[id]
  * is the arithmetic. FORMAT, NOMEM. */
 CUZK_MUST_CHECK cuzk_status proving_key_open_zkey(proving_key *out, cuzk_span file,
                                                   const curve *const curves[CURVE_COUNT],
-                                                  const cuzk_backend *backend, cuzk_device *device,
-                                                  cuzk_err *err);
+                                                  const cuzk_backend *backend,
+                                                  cuzk_device *device, cuzk_err *err);
 void proving_key_close(proving_key *key); /* a zeroed or closed one is fine */
 
 /* Loads one packed point of a key's constants: FORMAT, naming `what`, when a coordinate is not

@@ -131,23 +131,23 @@ static void take(reservation *out, budget *b, uint64_t n_bytes) {
     *out = (reservation){.source = b, .n_bytes = n_bytes};
 }
 
-/* Asks one rank after the other for what is lacking. False when nothing is idle anywhere. Only
- * one thread evicts at a time, or two would evict twice what one of them needs. */
+/* Asks one rank after the other for what is lacking. False when nothing idle is left anywhere.
+ * One thread at a time, and nobody takes bytes meanwhile: what is evicted for the one is not
+ * evicted again for the next. */
 static bool evict(budget *b, uint64_t n_bytes) {
-    uint64_t n_evicted = 0;
     for (int rank = 0; rank < BUDGET_N_RANKS && !fits(b, n_bytes); rank++) {
         evictor e = b->evictors[rank];
         if (!e.fn) continue;
         uint64_t n_lacking = n_bytes - (b->total_bytes - b->used_bytes);
         b->evicting = (budget_rank)rank;
         pthread_mutex_unlock(&b->lock);
-        n_evicted += e.fn(e.arg, n_lacking);
+        e.fn(e.arg, n_lacking);
         pthread_mutex_lock(&b->lock);
     }
     b->evicting = BUDGET_N_RANKS;
     pthread_cond_broadcast(&b->eviction_finished);
-    wake_first(b); /* may be another by now, who waited for this */
-    return n_evicted > 0 || fits(b, n_bytes);
+    wake_first(b); /* may be another by now, who slept through this */
+    return fits(b, n_bytes);
 }
 
 static bool is_found_instead(budget *b, const waiter *w) {

@@ -87,9 +87,9 @@ void reservation_release(reservation *r);
  * back when the entry is evicted, not when the job ends. */
 void reservation_to_cache(reservation *entry, reservation *from, uint64_t n_bytes);
 
-/* Gives back about n_bytes of what is idle, never what is in use, and returns how many really
- * were; 0 only when nothing was idle. Locks as it likes; must not acquire from this budget. */
-typedef uint64_t budget_evict_fn(void *arg, uint64_t n_bytes);
+/* Gives back at least n_bytes of what is idle, or all of it; never what is in use. Locks as it
+ * likes; must not acquire from this budget. */
+typedef void budget_evict_fn(void *arg, uint64_t n_bytes);
 /* One evictor a rank; fn NULL removes it and waits until it has returned, so not from within. */
 void budget_set_evictor(budget *b, budget_rank rank, budget_evict_fn *fn, void *arg);
 /* To be called, without locks, after anything has become idle: else who waits never learns. */

@@ -80,8 +80,8 @@ static void free_memory(pinned_buffer *buffer) {
 
 /* ---- create and destroy ------------------------------------------------------------------- */
 
-static uint64_t evict_idle(void *pool, uint64_t n_bytes) {
-    return pinned_pool_shrink(pool, n_bytes);
+static void evict_idle(void *pool, uint64_t n_bytes) {
+    (void)pinned_pool_shrink(pool, n_bytes);
 }
 
 cuzk_status pinned_pool_create(pinned_pool **out, budget *b,

@@ -9,7 +9,7 @@ struct fixed_base {
     const curve *c;
     group_id g;
     unsigned window, n_windows;
-    size_t words; /* 64-bit words of a packed point */
+    size_t words;    /* 64-bit words of a packed point */
     uint64_t *table; /* [n_windows][2^window], packed: table[w][d] = d 2^(w window) G */
 };
 
@@ -48,7 +48,8 @@ cuzk_status fixed_base_create(fixed_base **out, const curve *c, group_id g, size
     cuzk_status st = cuzk_alloc(&fb->table, n * fb->n_windows, fb->words * 8, err);
     if (st == CUZK_OK) st = cuzk_alloc(&addend, n, fb->words * 8, err);
     if (st == CUZK_OK)
-        st = cuzk_alloc(&scratch, limb_batch_add_scratch(c->fq.m.n_limbs, (unsigned)g, n), 1, err);
+        st = cuzk_alloc(&scratch, limb_batch_add_scratch(c->fq.m.n_limbs, (unsigned)g, n), 1,
+                        err);
     point base;
     point_set_generator(c, g, &base);
     for (unsigned w = 0; w < fb->n_windows && st == CUZK_OK; w++)
@@ -97,11 +98,12 @@ static void mul_block(void *arg, size_t item, unsigned slot) {
     for (unsigned w = 0; w < fb->n_windows; w++) {
         const uint64_t *t = fb->table + ((size_t)w << fb->window) * fb->words;
         for (size_t i = 0; i < m; i++)
-            memcpy(addend + i * fb->words, t + digit_of(k[i], w * fb->window, fb->window) * fb->words,
-                   bytes);
+            memcpy(addend + i * fb->words,
+                   t + digit_of(k[i], w * fb->window, fb->window) * fb->words, bytes);
         batch_add_of(fb)(sum, sum, addend, m, scratch, &fb->c->fq.m);
     }
-    for (size_t i = 0; i < m * fb->words; i++) store_le64(job->packed + first * bytes + 8 * i, sum[i]);
+    for (size_t i = 0; i < m * fb->words; i++)
+        store_le64(job->packed + first * bytes + 8 * i, sum[i]);
 }
 
 cuzk_status fixed_base_mul(const fixed_base *fb, uint8_t *packed, const uint64_t *k, size_t n,
@@ -109,7 +111,8 @@ cuzk_status fixed_base_mul(const fixed_base *fb, uint8_t *packed, const uint64_t
     const size_t scratch = limb_batch_add_scratch(fb->c->fq.m.n_limbs, (unsigned)fb->g, BLOCK);
     mul_job job = {.fb = fb, .packed = packed, .k = k, .n = n};
     job.slot_words = 2 * BLOCK * fb->words + (scratch + 63) / 64 * 8;
-    CUZK_TRY(cuzk_alloc(&job.work, exec ? cuzk_exec_n_threads(exec) : 1, job.slot_words * 8, err));
+    CUZK_TRY(
+        cuzk_alloc(&job.work, exec ? cuzk_exec_n_threads(exec) : 1, job.slot_words * 8, err));
     cuzk_exec_for(exec, (n + BLOCK - 1) / BLOCK, mul_block, &job);
     cuzk_free(job.work);
     return CUZK_OK;

@@ -12,9 +12,10 @@ typedef struct prove_progress {
 
 static cuzk_status begin_stage(void *arg, const char *stage, cuzk_err *err) {
     prove_progress *p = arg;
-    if (p->options->stage && p->options->stage(p->options->stage_arg, stage, p->done, N_STAGES))
-        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.groth16", "cancelled before stage '%s'",
-                         stage);
+    if (p->options->stage &&
+        p->options->stage(p->options->stage_arg, stage, p->done, N_STAGES))
+        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.groth16",
+                         "cancelled before stage '%s'", stage);
     p->done++;
     return CUZK_OK;
 }
@@ -91,7 +92,8 @@ static void assemble(groth16_proof *out, const proving_key *key, sums *s, const 
 }
 
 verifying_key groth16_verifying_key(const proving_key *key) {
-    return (verifying_key){key->curve, key->alpha1, key->beta2, key->gamma2, key->delta2, key->ic};
+    return (verifying_key){key->curve,  key->alpha1, key->beta2,
+                           key->gamma2, key->delta2, key->ic};
 }
 
 static cuzk_status prove_on(groth16_proof *out, const proving_key *key, cuzk_queue *queue,
@@ -136,11 +138,13 @@ cuzk_status groth16_prove(groth16_proof *out, const proving_key *key, const uint
         const verifying_key vk = groth16_verifying_key(key);
         st = groth16_verify(&vk, be, key->device, &proof, witness, NULL);
         if (st == CUZK_ERR_INVALID)
-            return cuzk_fail(err, CUZK_ERR_WITNESS, "prover.groth16",
-                             "the witness does not satisfy the circuit (the finished proof does "
-                             "not verify)");
+            return cuzk_fail(
+                err, CUZK_ERR_WITNESS, "prover.groth16",
+                "the witness does not satisfy the circuit (the finished proof does "
+                "not verify)");
         if (st != CUZK_OK)
-            return cuzk_fail(err, st, "prover.groth16", "the finished proof could not be checked");
+            return cuzk_fail(err, st, "prover.groth16",
+                             "the finished proof could not be checked");
     }
     *out = proof;
     return CUZK_OK;

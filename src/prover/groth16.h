@@ -22,9 +22,9 @@ verifying_key groth16_verifying_key(const proving_key *key);
 typedef int groth16_stage_fn(void *arg, const char *stage, unsigned done, unsigned total);
 
 typedef struct groth16_options {
-    bool skip_check;             /* return the proof unverified */
-    const blinders *fixed;       /* tests only: NULL draws them */
-    groth16_stage_fn *stage;     /* may be NULL */
+    bool skip_check;         /* return the proof unverified */
+    const blinders *fixed;   /* tests only: NULL draws them */
+    groth16_stage_fn *stage; /* may be NULL */
     void *stage_arg;
 } groth16_options;
 
@@ -33,14 +33,15 @@ typedef struct groth16_options {
  * witness does not satisfy the circuit (or the key is damaged). FORMAT: the key is damaged.
  * CANCELLED, NOMEM, IO, DEVICE. */
 CUZK_MUST_CHECK cuzk_status groth16_prove(groth16_proof *out, const proving_key *key,
-                                          const uint8_t *witness, const groth16_options *options,
-                                          cuzk_err *err);
+                                          const uint8_t *witness,
+                                          const groth16_options *options, cuzk_err *err);
 
 /* e(A, B) = e(alpha, beta) e(sum ic_i x_i, gamma) e(C, delta). statement: the constant 1, then the
  * public signals: vk->ic.n canonical values of 32 bytes below r (the head of a witness is one).
  * Also checks that A, B, C lie in their groups. OK, or INVALID with the reason; NOMEM, DEVICE. */
-CUZK_MUST_CHECK cuzk_status groth16_verify(const verifying_key *vk, const cuzk_backend *backend,
-                                           cuzk_device *device, const groth16_proof *proof,
+CUZK_MUST_CHECK cuzk_status groth16_verify(const verifying_key *vk,
+                                           const cuzk_backend *backend, cuzk_device *device,
+                                           const groth16_proof *proof,
                                            const uint8_t *statement, cuzk_err *err);
 
 #endif

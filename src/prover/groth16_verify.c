@@ -3,7 +3,8 @@
 #include "prover/groth16.h"
 
 static cuzk_status invalid(cuzk_err *err, const char *why) {
-    return cuzk_fail(err, CUZK_ERR_INVALID, "prover.groth16_verify", "the proof is not valid: %s", why);
+    return cuzk_fail(err, CUZK_ERR_INVALID, "prover.groth16_verify",
+                     "the proof is not valid: %s", why);
 }
 
 static bool g1_in_subgroup(const curve *c, const g1_affine *a) {
@@ -42,8 +43,9 @@ static cuzk_status sum_publics(point *out, const verifying_key *vk, const cuzk_b
     return st;
 }
 
-cuzk_status groth16_verify(const verifying_key *vk, const cuzk_backend *backend, cuzk_device *device,
-                           const groth16_proof *proof, const uint8_t *statement, cuzk_err *err) {
+cuzk_status groth16_verify(const verifying_key *vk, const cuzk_backend *backend,
+                           cuzk_device *device, const groth16_proof *proof,
+                           const uint8_t *statement, cuzk_err *err) {
     const curve *c = vk->curve;
     if (!g1_in_subgroup(c, &proof->a)) return invalid(err, "pi_a is not in the group G1");
     if (!g2_in_subgroup(c, &proof->b)) return invalid(err, "pi_b is not in the group G2");
@@ -57,6 +59,7 @@ cuzk_status groth16_verify(const verifying_key *vk, const cuzk_backend *backend,
     const g2_affine q[4] = {proof->b, vk->beta2, vk->gamma2, vk->delta2};
     point_to_g1(c, &p[0], &minus_a);
     point_to_g1(c, &p[2], &x);
-    if (!pairing_product_is_one(c, p, q, 4)) return invalid(err, "the pairing equation does not hold");
+    if (!pairing_product_is_one(c, p, q, 4))
+        return invalid(err, "the pairing equation does not hold");
     return CUZK_OK;
 }

@@ -23,8 +23,9 @@ static fe vanishing_inverse(const field *fr, const fe *g, unsigned log_n) {
     return z;
 }
 
-static cuzk_status on_coset(const proving_key *key, cuzk_queue *queue, const cuzk_domain *domain,
-                            cuzk_buf *const v[VECTORS], cuzk_err *err) {
+static cuzk_status on_coset(const proving_key *key, cuzk_queue *queue,
+                            const cuzk_domain *domain, cuzk_buf *const v[VECTORS],
+                            cuzk_err *err) {
     for (unsigned i = 0; i < VECTORS; i++) {
         cuzk_ntt_job job = {domain, CUZK_NTT_INVERSE, true, {v[i], 0}};
         CUZK_TRY(key->backend->ntt(queue, &job, err));
@@ -34,8 +35,9 @@ static cuzk_status on_coset(const proving_key *key, cuzk_queue *queue, const cuz
     return CUZK_OK;
 }
 
-cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue *queue, cuzk_slice w,
-                             quotient_step_fn *step, void *step_arg, cuzk_err *err) {
+cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue *queue,
+                             cuzk_slice w, quotient_step_fn *step, void *step_arg,
+                             cuzk_err *err) {
     const cuzk_backend *be = key->backend;
     const field *fr = &key->curve->fr;
     const size_t n = (size_t)1 << key->log_domain;
@@ -51,11 +53,16 @@ cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue 
     for (unsigned i = 0; i < VECTORS && st == CUZK_OK; i++)
         st = be->buf_alloc(&v[i], key->device, CUZK_SPACE_DEVICE, n * fr->n_bytes, true, err);
     if (st == CUZK_OK)
-        st = be->evaluate(queue, &(cuzk_evaluate_job){fr, &key->matrix, w, {v[0], 0}, {v[1], 0}}, err);
+        st = be->evaluate(
+            queue, &(cuzk_evaluate_job){fr, &key->matrix, w, {v[0], 0}, {v[1], 0}}, err);
     if (st == CUZK_OK)
         st = be->pointwise(queue,
-                           &(cuzk_pointwise_job){.fr = fr, .kind = CUZK_POINTWISE_MUL, .n = n,
-                                                 .out = {v[2], 0}, .a = {v[0], 0}, .b = {v[1], 0}},
+                           &(cuzk_pointwise_job){.fr = fr,
+                                                 .kind = CUZK_POINTWISE_MUL,
+                                                 .n = n,
+                                                 .out = {v[2], 0},
+                                                 .a = {v[0], 0},
+                                                 .b = {v[1], 0}},
                            err);
     if (st == CUZK_OK) st = step(step_arg, "quotient", err);
     if (st == CUZK_OK)
@@ -63,12 +70,14 @@ cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue 
                              plan.odd_coset ? NULL : &g, err);
     if (st == CUZK_OK) st = on_coset(key, queue, domain, v, err);
     if (st == CUZK_OK)
-        st = be->pointwise(queue,
-                           &(cuzk_pointwise_job){fr, CUZK_POINTWISE_QUOTIENT, n, {v[0], 0},
-                                                 {v[0], 0}, {v[1], 0}, {v[2], 0}, k},
-                           err);
+        st = be->pointwise(
+            queue,
+            &(cuzk_pointwise_job){
+                fr, CUZK_POINTWISE_QUOTIENT, n, {v[0], 0}, {v[0], 0}, {v[1], 0}, {v[2], 0}, k},
+            err);
     if (st == CUZK_OK && key->quotient == QUOTIENT_MONOMIAL)
-        st = be->ntt(queue, &(cuzk_ntt_job){domain, CUZK_NTT_COSET_INVERSE, false, {v[0], 0}}, err);
+        st = be->ntt(queue, &(cuzk_ntt_job){domain, CUZK_NTT_COSET_INVERSE, false, {v[0], 0}},
+                     err);
 
     /* Also on failure: the queue may still read the buffers that are freed below. */
     cuzk_status waited = be->queue_wait(queue, st == CUZK_OK ? err : NULL);

@@ -12,8 +12,9 @@ typedef cuzk_status quotient_step_fn(void *arg, const char *stage, cuzk_err *err
 /* *out: a secret buffer of domain-size elements, Montgomery form, natural order; the H query
  * goes with its first key->h.n. Owner: caller. w: canonical witness, n_vars values.
  * FORMAT: a bad coefficient in the key. NOMEM, DEVICE. */
-CUZK_MUST_CHECK cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue *queue,
-                                             cuzk_slice w, quotient_step_fn *step, void *step_arg,
+CUZK_MUST_CHECK cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key,
+                                             cuzk_queue *queue, cuzk_slice w,
+                                             quotient_step_fn *step, void *step_arg,
                                              cuzk_err *err);
 
 #endif

@@ -23,7 +23,8 @@ static uint64_t fnv1a(const char *s) {
     return h;
 }
 
-cuzk_status setup_trapdoor_make(setup_trapdoor *out, const field *fr, const char *seed, cuzk_err *err) {
+cuzk_status setup_trapdoor_make(setup_trapdoor *out, const field *fr, const char *seed,
+                                cuzk_err *err) {
     fe *const part[] = {&out->tau, &out->alpha, &out->beta, &out->delta};
     uint64_t state = seed ? fnv1a(seed) : 0;
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
@@ -89,15 +90,17 @@ static cuzk_status lagrange_at(uint64_t **out, const field *fr, const fe *tau, u
 }
 
 /* Scalars of the H query. */
-static cuzk_status h_scalars(uint64_t **out, size_t *n_h, const field *fr, const setup_trapdoor *t,
-                             unsigned log_n, quotient_kind kind, cuzk_err *err) {
+static cuzk_status h_scalars(uint64_t **out, size_t *n_h, const field *fr,
+                             const setup_trapdoor *t, unsigned log_n, quotient_kind kind,
+                             cuzk_err *err) {
     const size_t n = (size_t)1 << log_n;
     uint64_t *h = NULL;
     fe delta_inv;
     field_inv(fr, delta_inv.l, t->delta.l);
     if (kind == QUOTIENT_LAGRANGE_ODD) {
         CUZK_TRY(lagrange_at(&h, fr, &t->tau, log_n + 1, field_least_nonresidue(fr), err));
-        for (size_t i = 0; i < n; i++) field_mul(fr, h + i * FR, h + (2 * i + 1) * FR, delta_inv.l);
+        for (size_t i = 0; i < n; i++)
+            field_mul(fr, h + i * FR, h + (2 * i + 1) * FR, delta_inv.l);
         *n_h = n;
     } else {
         CUZK_TRY(cuzk_alloc(&h, n, fr->n_bytes, err));
@@ -121,8 +124,8 @@ typedef struct columns {
     uint64_t *a, *b, *c; /* u_i, v_i, w_i at tau, one an element of the witness */
 } columns;
 
-static void put_triplet(setup_key *key, uint32_t matrix, uint32_t row, uint32_t column, const field *fr,
-                        const uint64_t *value) {
+static void put_triplet(setup_key *key, uint32_t matrix, uint32_t row, uint32_t column,
+                        const field *fr, const uint64_t *value) {
     uint8_t *t = key->triplets + (size_t)key->n_triplets++ * MATRIX_TRIPLET_BYTES;
     fe v;
     fr->ops->to_mont(v.l, value, &fr->m); /* v R -> v R^2 */
@@ -132,13 +135,15 @@ static void put_triplet(setup_key *key, uint32_t matrix, uint32_t row, uint32_t 
     field_store_mont(fr, t + 12, v.l);
 }
 
-static void add_term(const field *fr, uint64_t *column, const uint64_t *value, const uint64_t *lagrange) {
+static void add_term(const field *fr, uint64_t *column, const uint64_t *value,
+                     const uint64_t *lagrange) {
     fe t;
     field_mul(fr, t.l, value, lagrange);
     field_add(fr, column, column, t.l);
 }
 
-static cuzk_status count_triplets(uint64_t *out, const r1cs_view *r1cs, const field *fr, cuzk_err *err) {
+static cuzk_status count_triplets(uint64_t *out, const r1cs_view *r1cs, const field *fr,
+                                  cuzk_err *err) {
     r1cs_cursor cur;
     r1cs_constraint k;
     bool done;
@@ -194,8 +199,8 @@ static void combine(const setup_key *key, columns *col, const setup_trapdoor *t)
 
 /* ---- points ---- */
 
-static cuzk_status points(uint8_t **out, const fixed_base *fb, size_t point_bytes, const uint64_t *k,
-                          size_t n, cuzk_exec *exec, cuzk_err *err) {
+static cuzk_status points(uint8_t **out, const fixed_base *fb, size_t point_bytes,
+                          const uint64_t *k, size_t n, cuzk_exec *exec, cuzk_err *err) {
     CUZK_TRY(cuzk_alloc(out, n, point_bytes, err));
     return fixed_base_mul(fb, *out, k, n, exec, err);
 }
@@ -208,14 +213,15 @@ typedef struct progress {
 
 static cuzk_status next_stage(progress *p, cuzk_err *err) {
     if (p->fn && p->fn(p->arg, stages[p->done], p->done, N_STAGES))
-        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.setup", "cancelled before stage '%s'",
-                         stages[p->done]);
+        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.setup",
+                         "cancelled before stage '%s'", stages[p->done]);
     p->done++;
     return CUZK_OK;
 }
 
 static cuzk_status make_points(setup_key *key, const columns *col, const setup_trapdoor *t,
-                               quotient_kind kind, cuzk_exec *exec, progress *p, cuzk_err *err) {
+                               quotient_kind kind, cuzk_exec *exec, progress *p,
+                               cuzk_err *err) {
     const curve *c = key->curve;
     const size_t g1_bytes = curve_g1_bytes(c), g2_bytes = curve_g2_bytes(c), n = key->n_vars;
     const size_t n_ic = (size_t)key->n_public + 1;
@@ -226,10 +232,12 @@ static cuzk_status make_points(setup_key *key, const columns *col, const setup_t
     memcpy(constants[0], t->alpha.l, sizeof constants[0]);
     memcpy(constants[1], t->beta.l, sizeof constants[1]);
     memcpy(constants[2], t->delta.l, sizeof constants[2]);
-    if (st == CUZK_OK) st = points(&key->g1_constants, g1, g1_bytes, constants[0], 3, exec, err);
+    if (st == CUZK_OK)
+        st = points(&key->g1_constants, g1, g1_bytes, constants[0], 3, exec, err);
     memcpy(constants[0], t->beta.l, sizeof constants[0]);
     field_set_one(&c->fr, constants[1]);
-    if (st == CUZK_OK) st = points(&key->g2_constants, g2, g2_bytes, constants[0], 3, exec, err);
+    if (st == CUZK_OK)
+        st = points(&key->g2_constants, g2, g2_bytes, constants[0], 3, exec, err);
 
     if (st == CUZK_OK) st = next_stage(p, err);
     if (st == CUZK_OK) st = points(&key->a, g1, g1_bytes, col->a, n, exec, err);
@@ -240,7 +248,8 @@ static cuzk_status make_points(setup_key *key, const columns *col, const setup_t
     if (st == CUZK_OK) st = next_stage(p, err);
     if (st == CUZK_OK) st = points(&key->ic, g1, g1_bytes, col->c, n_ic, exec, err);
     if (st == CUZK_OK) st = next_stage(p, err);
-    if (st == CUZK_OK) st = points(&key->l, g1, g1_bytes, col->c + n_ic * FR, n - n_ic, exec, err);
+    if (st == CUZK_OK)
+        st = points(&key->l, g1, g1_bytes, col->c + n_ic * FR, n - n_ic, exec, err);
     if (st == CUZK_OK) st = next_stage(p, err);
     if (st == CUZK_OK) st = h_scalars(&h, &key->n_h, &c->fr, t, key->log_domain, kind, err);
     if (st == CUZK_OK) st = points(&key->h, g1, g1_bytes, h, key->n_h, exec, err);
@@ -250,8 +259,9 @@ static cuzk_status make_points(setup_key *key, const columns *col, const setup_t
     return st;
 }
 
-static cuzk_status fill(setup_key *key, columns *col, const r1cs_view *r1cs, const setup_trapdoor *t,
-                        quotient_kind kind, cuzk_exec *exec, progress *p, cuzk_err *err) {
+static cuzk_status fill(setup_key *key, columns *col, const r1cs_view *r1cs,
+                        const setup_trapdoor *t, quotient_kind kind, cuzk_exec *exec,
+                        progress *p, cuzk_err *err) {
     const field *fr = &key->curve->fr;
     uint64_t n_triplets, *lagrange = NULL;
     CUZK_TRY(next_stage(p, err));
@@ -274,17 +284,17 @@ static cuzk_status fill(setup_key *key, columns *col, const r1cs_view *r1cs, con
     return make_points(key, col, t, kind, exec, p, err);
 }
 
-cuzk_status setup_run(setup_key *out, const curve *c, const r1cs_view *r1cs, const setup_trapdoor *t,
-                      quotient_kind kind, cuzk_exec *exec, setup_stage_fn *stage, void *stage_arg,
-                      cuzk_err *err) {
+cuzk_status setup_run(setup_key *out, const curve *c, const r1cs_view *r1cs,
+                      const setup_trapdoor *t, quotient_kind kind, cuzk_exec *exec,
+                      setup_stage_fn *stage, void *stage_arg, cuzk_err *err) {
     const uint32_t n_public = r1cs->n_pub_out + r1cs->n_pub_in; /* the view checked the sum */
     const uint64_t rows = (uint64_t)r1cs->n_constraints + n_public + 1;
     setup_key key = {.curve = c, .n_vars = r1cs->n_wires, .n_public = n_public};
     while ((uint64_t)1 << key.log_domain < rows) key.log_domain++;
     if (key.log_domain + 1 > c->fr.two_adicity)
         return cuzk_fail(err, CUZK_ERR_FORMAT, "prover.setup",
-                         "%llu constraint rows, %s proves at most 2^%u", (unsigned long long)rows,
-                         c->params->name, c->fr.two_adicity - 1);
+                         "%llu constraint rows, %s proves at most 2^%u",
+                         (unsigned long long)rows, c->params->name, c->fr.two_adicity - 1);
     columns col = {NULL, NULL, NULL};
     progress p = {stage, stage_arg, 0};
     cuzk_status st = fill(&key, &col, r1cs, t, kind, exec, &p, err);

@@ -12,7 +12,8 @@ typedef struct setup_trapdoor {
 } setup_trapdoor;
 
 /* The same seed gives the same trapdoor, on any machine; seed NULL draws it. */
-CUZK_MUST_CHECK cuzk_status setup_trapdoor_make(setup_trapdoor *out, const field *fr, const char *seed, cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status setup_trapdoor_make(setup_trapdoor *out, const field *fr,
+                                                const char *seed, cuzk_err *err);
 
 /* Everything a key consists of; packed points, all owned. */
 typedef struct setup_key {
@@ -31,8 +32,9 @@ typedef int setup_stage_fn(void *arg, const char *stage, unsigned done, unsigned
 
 /* FORMAT (a damaged constraint), ARG (circuit larger than the field's domains), NOMEM, CANCELLED. */
 CUZK_MUST_CHECK cuzk_status setup_run(setup_key *out, const curve *c, const r1cs_view *r1cs,
-                                      const setup_trapdoor *t, quotient_kind kind, cuzk_exec *exec,
-                                      setup_stage_fn *stage, void *stage_arg, cuzk_err *err);
+                                      const setup_trapdoor *t, quotient_kind kind,
+                                      cuzk_exec *exec, setup_stage_fn *stage, void *stage_arg,
+                                      cuzk_err *err);
 void setup_key_fini(setup_key *key); /* a zeroed one is fine */
 
 #endif

@@ -25,10 +25,12 @@ static void *prove_some(void *arg) {
     worker *w = arg;
     for (unsigned i = 0; i < PROOFS; i++) {
         cuzk_proof *proof = NULL;
-        if (cuzk_prove_file(&proof, w->key, "tests/golden/bn128/poseidon_4/witness.wtns", NULL, NULL) != CUZK_OK)
+        if (cuzk_prove_file(&proof, w->key, "tests/golden/bn128/poseidon_4/witness.wtns", NULL,
+                            NULL) != CUZK_OK)
             continue;
         const char *json = cuzk_proof_json(proof), *publics = cuzk_proof_public_json(proof);
-        if (cuzk_verify(w->rt, w->vkey, strlen(w->vkey), publics, strlen(publics), json, strlen(json), NULL) == CUZK_OK)
+        if (cuzk_verify(w->rt, w->vkey, strlen(w->vkey), publics, strlen(publics), json,
+                        strlen(json), NULL) == CUZK_OK)
             w->n_valid++;
         cuzk_proof_free(proof);
     }
@@ -43,7 +45,9 @@ static void test_key__proves_in_several_threads_at_once(void **state) {
     cuzk_runtime_options o = CUZK_RUNTIME_OPTIONS_INIT;
     o.n_threads = 2;
     assert_int_equal(cuzk_runtime_create(&rt, &o, NULL), CUZK_OK);
-    assert_int_equal(cuzk_key_open(&key, rt, "tests/golden/bn128/poseidon_4/circuit_final.zkey", NULL), CUZK_OK);
+    assert_int_equal(
+        cuzk_key_open(&key, rt, "tests/golden/bn128/poseidon_4/circuit_final.zkey", NULL),
+        CUZK_OK);
     assert_int_equal(cuzk_key_export_vkey(&vkey, key, NULL), CUZK_OK);
     pthread_t thread[THREADS];
     worker w[THREADS];

@@ -20,7 +20,8 @@ static void expect_export(cuzk_runtime *rt, const char *dir, const char *circuit
     (void)snprintf(path, sizeof path, "tests/golden/%s/%s/circuit_final.zkey", dir, circuit);
     assert_int_equal(cuzk_key_open(&key, rt, path, NULL), CUZK_OK);
     assert_int_equal(cuzk_key_export_vkey(&json, key, NULL), CUZK_OK);
-    (void)snprintf(path, sizeof path, "tests/golden/%s/%s/verification_key.json", dir, circuit);
+    (void)snprintf(path, sizeof path, "tests/golden/%s/%s/verification_key.json", dir,
+                   circuit);
     assert_int_equal(file_in_open(&want, path, NULL), CUZK_OK);
     assert_int_equal(strlen(json), want.bytes.n_bytes);
     assert_memory_equal(json, want.bytes.p, want.bytes.n_bytes);
@@ -30,7 +31,8 @@ static void expect_export(cuzk_runtime *rt, const char *dir, const char *circuit
 }
 
 static void test_export_vkey__equals_snarkjs(void **state) {
-    static const char *const dirs[] = {"bn128", "bls12381"}, *const circuits[] = {"one", "two", "nopub"};
+    static const char *const dirs[] = {"bn128", "bls12381"}, *const circuits[] = {"one", "two",
+                                                                                  "nopub"};
     cuzk_runtime *rt = NULL;
     (void)state;
     assert_int_equal(cuzk_runtime_create(&rt, NULL, NULL), CUZK_OK);

@@ -36,9 +36,10 @@ static void test_alloc__gives_zeros_when_asked(void **state) {
 static void test_alloc__refuses_when_the_product_overflows(void **state) {
     (void)state;
     static const size_t cases[][2] = {
-        {SIZE_MAX, 2},           {2, SIZE_MAX},  {SIZE_MAX / 2 + 1, 2},
-        {(size_t)1 << 33, (size_t)1 << 31},      {SIZE_MAX, 1},
-        {1, SIZE_MAX - 62},      {SIZE_MAX - 63, 1},
+        {SIZE_MAX, 2},         {2, SIZE_MAX},
+        {SIZE_MAX / 2 + 1, 2}, {(size_t)1 << 33, (size_t)1 << 31},
+        {SIZE_MAX, 1},         {1, SIZE_MAX - 62},
+        {SIZE_MAX - 63, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int here;

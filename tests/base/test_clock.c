@@ -14,8 +14,7 @@ static void test_clock__counts_work_in_both_clocks(void **state) {
     (void)state;
     uint64_t wall = cuzk_clock_ns(), cpu = cuzk_clock_cpu_ns();
     assert_true(wall > 0 && cpu > 0);
-    while (cuzk_clock_cpu_ns() - cpu < 2000000u) {
-    }
+    while (cuzk_clock_cpu_ns() - cpu < 2000000u) {}
     assert_true(cuzk_clock_ns() - wall >= 1000000u);
 }
 

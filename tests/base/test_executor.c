@@ -285,7 +285,8 @@ static void test_executor__leaves_signals_to_the_callers_threads(void **state) {
     (void)state;
     cuzk_exec *exec = make(3);
     atomic_bool is_wrong = false;
-    for (int round = 0; round < 50; round++) cuzk_exec_for(exec, 64, note_signal_mask, &is_wrong);
+    for (int round = 0; round < 50; round++)
+        cuzk_exec_for(exec, 64, note_signal_mask, &is_wrong);
     assert_false(is_wrong);
     cuzk_exec_destroy(exec);
 }

@@ -131,7 +131,8 @@ static void test_file_in__reads_a_pipe_to_its_end(void **state) {
         assert_false(file.is_mapped);
         assert_int_equal(file.bytes.n_bytes, lengths[k]);
         for (size_t i = 0; i < lengths[k]; i++) {
-            if (file.bytes.p[i] != byte_at(i)) fail_msg("byte %zu of %zu differs", i, lengths[k]);
+            if (file.bytes.p[i] != byte_at(i))
+                fail_msg("byte %zu of %zu differs", i, lengths[k]);
         }
         file_in_close(&file);
         (void)close(ends[0]);
@@ -327,8 +328,10 @@ static cuzk_status write_against_limit(const char *path, bool at_commit) {
     cuzk_status status = file_out_open(&out, path, NULL, 0, &err);
     if (status == CUZK_OK) {
         status = file_out_write(out, bytes, at_commit ? 10000 : sizeof bytes, &err);
-        if (status == CUZK_OK && at_commit) status = file_out_commit(out, &err);
-        else file_out_abort(out);
+        if (status == CUZK_OK && at_commit)
+            status = file_out_commit(out, &err);
+        else
+            file_out_abort(out);
     }
     (void)setrlimit(RLIMIT_FSIZE, &before);
     (void)signal(SIGXFSZ, SIG_DFL);

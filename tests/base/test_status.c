@@ -12,7 +12,8 @@
 static void test_status__keeps_code_place_and_text_when_failing(void **state) {
     (void)state;
     cuzk_err err;
-    cuzk_status status = cuzk_fail(&err, CUZK_ERR_FORMAT, "format.zkey", "%d of %s", 3, "four");
+    cuzk_status status =
+        cuzk_fail(&err, CUZK_ERR_FORMAT, "format.zkey", "%d of %s", 3, "four");
     assert_int_equal(status, CUZK_ERR_FORMAT);
     assert_int_equal(err.code, CUZK_ERR_FORMAT);
     assert_string_equal(err.where, "format.zkey");

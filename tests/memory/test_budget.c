@@ -232,6 +232,16 @@ static void test_budget__serves_by_age_when_priorities_are_equal(void **state) {
     for (unsigned i = 0; i < MAX_WAITERS; i++) assert_int_equal(c[i].turn, i);
 }
 
+static void test_budget__serves_in_order_of_arrival_when_ages_are_the_same(void **state) {
+    (void)state;
+    uint64_t now_ns = cuzk_clock_ns();
+    customer c[3] = {{.request.since_ns = now_ns},
+                     {.request.since_ns = now_ns},
+                     {.request.since_ns = now_ns}};
+    serve_in_line(c, 3);
+    for (unsigned i = 0; i < 3; i++) assert_int_equal(c[i].turn, i);
+}
+
 static void test_budget__serves_by_priority_when_ages_are_close(void **state) {
     (void)state;
     customer c[5] = {{.request.priority = BUDGET_LOW},
@@ -313,7 +323,7 @@ typedef struct cache {
     atomic_bool may_return, is_inside;
 } cache;
 
-static uint64_t evict_entries(void *arg, uint64_t n_bytes) {
+static void evict_entries(void *arg, uint64_t n_bytes) {
     cache *c = arg;
     c->is_inside = true;
     (void)stats_of(c->b); /* would hang if a lock were held */
@@ -326,7 +336,6 @@ static uint64_t evict_entries(void *arg, uint64_t n_bytes) {
         reservation_release(&c->entries[i]);
     }
     c->n_calls++;
-    return n_freed;
 }
 
 static void fill_cache(cache *c, budget *b, budget_rank rank, uint64_t *n_all_calls) {
@@ -441,24 +450,93 @@ static void test_budget__waits_for_the_evictor_when_it_is_removed(void **state) 
     destroy_empty(b);
 }
 
+/* Bytes that came back while ranks were asked, and went to somebody else, don't count. */
+static void test_budget__asks_all_ranks_when_bytes_were_snatched(void **state) {
+    (void)state;
+    budget *b = create(130);
+    uint64_t n_all_calls = 0;
+    atomic_uint n_served = 0;
+    cache buffers, keys;
+    fill_cache(&keys, b, BUDGET_KEYS, &n_all_calls);
+    fill_cache(&buffers, b, BUDGET_POOL_BUFFERS, &n_all_calls);
+    reservation held = take(b, 50), rest = take(b, 30); /* takes all idle buffers */
+    assert_int_equal(keys.n_calls, 0);
+    buffers.may_return = false;
+    buffers.is_inside = false;
+    customer c = {.b = b, .n_bytes = 30, .request = patient, .n_served = &n_served};
+    queue_up(&c);
+    while (!buffers.is_inside) pause_ms(1);
+    customer urgent = {.b = b, .n_bytes = 50, .request = patient, .n_served = &n_served};
+    urgent.request.priority = BUDGET_CRITICAL;
+    queue_up(&urgent);
+    reservation_release(&held); /* room for c, until the urgent one takes it */
+    buffers.may_return = true;
+    join(&urgent);
+    join(&c);
+    assert_int_equal(urgent.turn, 0);
+    assert_int_equal(keys.n_calls, 1);
+
+    reservation_release(&urgent.got);
+    reservation_release(&c.got);
+    reservation_release(&rest);
+    empty_cache(&buffers, BUDGET_POOL_BUFFERS);
+    empty_cache(&keys, BUDGET_KEYS);
+    destroy_empty(b);
+}
+
+/* The rank that was asked already, while a later one is being asked. */
+static void test_budget__looks_again_when_something_became_idle_meanwhile(void **state) {
+    (void)state;
+    budget *b = create(80);
+    uint64_t n_all_calls = 0;
+    atomic_uint n_served = 0;
+    cache circuits, keys;
+    fill_cache(&circuits, b, BUDGET_CIRCUITS, &n_all_calls);
+    fill_cache(&keys, b, BUDGET_KEYS, &n_all_calls);
+    reservation in_use = circuits.entries[1];
+    circuits.entries[1] = (reservation){0};
+    keys.may_return = false;
+    customer c = {.b = b, .n_bytes = 60, .request = patient, .n_served = &n_served};
+    queue_up(&c);
+    while (!keys.is_inside) pause_ms(1);
+    circuits.entries[1] = in_use;
+    budget_notify_idle(b);
+    keys.may_return = true;
+    join(&c);
+    assert_int_equal(c.status, CUZK_OK);
+    reservation_release(&c.got);
+    empty_cache(&circuits, BUDGET_CIRCUITS);
+    empty_cache(&keys, BUDGET_KEYS);
+    destroy_empty(b);
+}
+
 typedef struct stock {
     budget *b;
-    unsigned n_asked, n_have;
+    atomic_uint n_asked, n_have;
+    atomic_bool may_return;
 } stock;
 
 static bool take_from_stock(void *arg) {
     stock *s = arg;
     (void)stats_of(s->b); /* would hang if a lock were held */
+    bool is_there = s->n_have > 0;
+    if (is_there) s->n_have--;
     s->n_asked++;
-    if (s->n_have == 0) return false;
-    s->n_have--;
-    return true;
+    while (!s->may_return) pause_ms(1);
+    return is_there;
+}
+
+static void *take_stock_main(void *arg) {
+    stock *s = arg;
+    reservation r;
+    cuzk_status status = budget_acquire_or(&r, s->b, 40, &patient, take_from_stock, s, NULL);
+    return status == CUZK_OK && !r.source ? s : NULL;
 }
 
 static void test_budget__takes_no_bytes_when_found_instead(void **state) {
     (void)state;
     budget *b = create(100);
-    stock s = {.b = b, .n_have = 1};
+    stock s = {.b = b, .n_have = 1, .may_return = true};
     reservation r;
     assert_int_equal(budget_acquire_or(&r, b, 40, &now_or_never, take_from_stock, &s, NULL),
                      CUZK_OK);
@@ -472,6 +550,24 @@ static void test_budget__takes_no_bytes_when_found_instead(void **state) {
     destroy_empty(b);
 }
 
+static void test_budget__asks_again_when_something_became_idle_meanwhile(void **state) {
+    (void)state;
+    budget *b = create(100);
+    reservation held = take(b, 100);
+    stock s = {.b = b};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, take_stock_main, &s), 0);
+    while (s.n_asked == 0) pause_ms(1);
+    s.n_have = 1; /* too late for this look */
+    budget_notify_idle(b);
+    s.may_return = true;
+    void *result;
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &s);
+    reservation_release(&held);
+    destroy_empty(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_budget__counts_what_is_out_when_taken_and_given_back),
@@ -482,12 +578,16 @@ int main(void) {
         cmocka_unit_test(test_budget__keeps_the_charge_when_moved_to_a_cache),
         cmocka_unit_test(test_budget__outlives_its_owner_when_reservations_are_out),
         cmocka_unit_test(test_budget__serves_by_age_when_priorities_are_equal),
+        cmocka_unit_test(test_budget__serves_in_order_of_arrival_when_ages_are_the_same),
         cmocka_unit_test(test_budget__serves_by_priority_when_ages_are_close),
         cmocka_unit_test(test_budget__serves_the_old_first_when_it_has_aged),
         cmocka_unit_test(test_budget__does_not_let_small_ones_pass_when_a_large_one_waits),
         cmocka_unit_test(test_budget__serves_the_next_when_the_first_gives_up),
         cmocka_unit_test(test_budget__evicts_by_rank_and_no_more_than_needed_when_full),
         cmocka_unit_test(test_budget__looks_again_when_something_became_idle),
+        cmocka_unit_test(test_budget__looks_again_when_something_became_idle_meanwhile),
+        cmocka_unit_test(test_budget__asks_all_ranks_when_bytes_were_snatched),
+        cmocka_unit_test(test_budget__asks_again_when_something_became_idle_meanwhile),
         cmocka_unit_test(test_budget__waits_for_the_evictor_when_it_is_removed),
         cmocka_unit_test(test_budget__takes_no_bytes_when_found_instead),
     };

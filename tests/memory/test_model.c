@@ -3,8 +3,9 @@
  * counts for itself. Proves, as far as running can:
  *   - never over the total: the model adds bytes after they were granted and subtracts them
  *     before they are given back, so its sum never exceeds what the budget says is out;
- *   - no lost wake-up: who waits without a deadline holds nothing, so everyone must move on; a
- *     watchdog ends the test when nobody does;
+ *   - no lost wake-up: who waits without a deadline holds nothing, so everyone must be served.
+ *     All threads meet after every few steps: there the last ones must come through with
+ *     nobody left to wake them by chance, and a watchdog ends the test when they don't;
  *   - no buffer has two holders, nothing in use is evicted, and every byte comes back.
  * CUZK_MEMORY_STEPS: how many steps in all; millions take minutes. */
 #define _DEFAULT_SOURCE /* nanosleep */
@@ -25,6 +26,7 @@
 
 #include <cmocka.h>
 
+#define STEPS_A_ROUND    4u
 #define N_THREADS        6u
 #define N_ENTRIES        8u
 #define DEFAULT_STEPS    300000u
@@ -44,7 +46,9 @@ typedef struct world {
     budget *b;
     pinned_pool *pool;
     atomic_uint_fast64_t bytes_out; /* the model's own sum: reserved, cached and pinned */
-    atomic_uint_fast64_t n_steps_left, n_steps_done;
+    uint64_t n_rounds;
+    atomic_uint_fast64_t n_steps_done;
+    pthread_barrier_t meeting;
     atomic_uint n_faults;
     _Atomic(const char *) fault; /* the latest */
     pthread_mutex_t cache_lock;
@@ -82,12 +86,13 @@ static cuzk_status pin(void *arg, void *data, size_t n_bytes, cuzk_err *err) {
 
 static void unpin(void *arg, void *data, size_t n_bytes) {
     (void)data;
+    (void)sched_yield(); /* time to be seen in, should the bytes be free already */
     goes_back(arg, n_bytes);
 }
 
 /* ---- a cache ------------------------------------------------------------------------------ */
 
-static uint64_t evict_entries(void *arg, uint64_t n_bytes) {
+static void evict_entries(void *arg, uint64_t n_bytes) {
     world *w = arg;
     uint64_t n_freed = 0;
     pthread_mutex_lock(&w->cache_lock);
@@ -100,7 +105,6 @@ static uint64_t evict_entries(void *arg, uint64_t n_bytes) {
         w->n_evicted++;
     }
     pthread_mutex_unlock(&w->cache_lock);
-    return n_freed;
 }
 
 static bool use_if_loaded(world *w, entry *e) {
@@ -233,26 +237,24 @@ static void do_housekeeping(actor *a) {
     if (stats.cached_bytes > stats.used_bytes) fault(a->w, "cached_bytes above used_bytes");
 }
 
-static bool take_step(world *w) {
-    uint64_t n_left = w->n_steps_left;
-    while (n_left > 0 &&
-           !atomic_compare_exchange_weak(&w->n_steps_left, &n_left, n_left - 1)) {}
-    return n_left > 0 && w->n_faults == 0;
+static void do_step(actor *a) {
+    uint64_t dice = testrand_below(&a->random, 64);
+    if (dice < 24)
+        do_reserve(a, false);
+    else if (dice < 40)
+        do_cache(a);
+    else if (dice < 63)
+        do_pool(a, 0);
+    else
+        do_housekeeping(a);
+    a->w->n_steps_done++;
 }
 
 static void *actor_main(void *arg) {
     actor *a = arg;
-    while (take_step(a->w)) {
-        uint64_t dice = testrand_below(&a->random, 64);
-        if (dice < 24)
-            do_reserve(a, false);
-        else if (dice < 40)
-            do_cache(a);
-        else if (dice < 63)
-            do_pool(a, 0);
-        else
-            do_housekeeping(a);
-        a->w->n_steps_done++;
+    for (uint64_t round = 0; round < a->w->n_rounds; round++) {
+        for (unsigned i = 0; i < STEPS_A_ROUND; i++) do_step(a);
+        (void)pthread_barrier_wait(&a->w->meeting);
     }
     return NULL;
 }
@@ -262,7 +264,8 @@ static void *actor_main(void *arg) {
 static void open_world(world *w, uint64_t n_steps) {
     memset(w, 0, sizeof *w);
     w->page_bytes = pages_round_up(1);
-    w->n_steps_left = n_steps;
+    w->n_rounds = n_steps / (N_THREADS * STEPS_A_ROUND) + 1;
+    assert_int_equal(pthread_barrier_init(&w->meeting, NULL, N_THREADS), 0);
     pthread_mutex_init(&w->cache_lock, NULL);
     pinned_pool_options options = {.pinner = {.pin = pin, .unpin = unpin, .arg = w}};
     uint64_t total_bytes = TOTAL_PAGES * w->page_bytes;
@@ -272,9 +275,10 @@ static void open_world(world *w, uint64_t n_steps) {
 }
 
 /* Returns when all steps are done. A hang can't be told from inside the threads that hang. */
-static void watch(world *w, uint64_t n_steps) {
+static void watch(world *w) {
+    uint64_t n_steps = w->n_rounds * N_THREADS * STEPS_A_ROUND;
     uint64_t n_seen = 0, seen_at_ns = cuzk_clock_ns();
-    while (w->n_steps_done < n_steps && w->n_faults == 0) {
+    while (w->n_steps_done < n_steps) {
         struct timespec t = {.tv_nsec = 2000000};
         (void)nanosleep(&t, NULL);
         uint64_t n_done = w->n_steps_done, now_ns = cuzk_clock_ns();
@@ -290,7 +294,7 @@ static void watch(world *w, uint64_t n_steps) {
 
 static void close_world(world *w) {
     budget_set_evictor(w->b, BUDGET_CIRCUITS, NULL, NULL);
-    (void)evict_entries(w, UINT64_MAX);
+    evict_entries(w, UINT64_MAX);
     pinned_pool_stats pool_stats;
     pinned_pool_get_stats(w->pool, &pool_stats);
     pinned_pool_destroy(w->pool);
@@ -298,6 +302,7 @@ static void close_world(world *w) {
     budget_get_stats(w->b, &stats);
     budget_destroy(w->b);
     pthread_mutex_destroy(&w->cache_lock);
+    pthread_barrier_destroy(&w->meeting);
 
     print_message(
         "made %llu, reused %llu, heap %llu, evicted %llu, waited %llu, busy %llu\n",
@@ -331,7 +336,7 @@ static void test_memory__keeps_its_promises_when_driven_at_random(void **state) 
         actors[i].random.state = testrand_u64(&seeds);
         assert_int_equal(pthread_create(&actors[i].thread, NULL, actor_main, &actors[i]), 0);
     }
-    watch(&w, n_steps);
+    watch(&w);
     for (unsigned i = 0; i < N_THREADS; i++) pthread_join(actors[i].thread, NULL);
     if (w.n_faults > 0) fail_msg("%s", w.fault);
     close_world(&w);

@@ -423,6 +423,10 @@ static void test_pinned_pool__poisons_and_sees_late_writes_when_asked_to(void **
     assert_int_equal(stats_of(&t).n_late_writes, 1);
     assert_int_equal(t.last_report.code, CUZK_ERR_INTERNAL);
     lease_release(&l);
+    (void)pinned_pool_shrink(t.pool, UINT64_MAX);
+    l = checkout(&t, 2 * PAGE); /* fresh memory was never poisoned */
+    assert_int_equal(t.n_reports, 1);
+    lease_release(&l);
     close_bench(&t);
 }
 

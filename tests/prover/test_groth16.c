@@ -29,11 +29,13 @@ typedef struct fixture {
     uint8_t *image; /* all vectors of the key in one piece, as a device buffer wants them */
 } fixture;
 
-static void golden(char *path, size_t n, const char *dir, const char *circuit, const char *file) {
+static void golden(char *path, size_t n, const char *dir, const char *circuit,
+                   const char *file) {
     (void)snprintf(path, n, "tests/golden/%s/%s/%s", dir, circuit, file);
 }
 
-static key_query put(fixture *f, size_t *at, const uint8_t *packed, size_t n, size_t point_bytes) {
+static key_query put(fixture *f, size_t *at, const uint8_t *packed, size_t n,
+                     size_t point_bytes) {
     key_query q = {{f->key.buf, *at}, n};
     memcpy(f->image + *at, packed, n * point_bytes);
     *at += n * point_bytes;
@@ -48,9 +50,15 @@ static void adopt(fixture *f, const curve *c, quotient_kind kind) {
     const size_t total = (n_ic + 2 * n + n_l + m->n_h) * g1 + n * g2;
     const cuzk_backend *be = f->rt->backend;
     assert_int_equal(cuzk_alloc(&f->image, total, 1, NULL), CUZK_OK);
-    f->key = (proving_key){.curve = c, .backend = be, .device = f->rt->device, .quotient = kind,
-                           .n_vars = m->n_vars, .n_public = m->n_public, .log_domain = m->log_domain,
-                           .matrix = {m->triplets, m->n_triplets, (uint64_t)1 << m->log_domain, m->n_vars}};
+    f->key = (proving_key){
+        .curve = c,
+        .backend = be,
+        .device = f->rt->device,
+        .quotient = kind,
+        .n_vars = m->n_vars,
+        .n_public = m->n_public,
+        .log_domain = m->log_domain,
+        .matrix = {m->triplets, m->n_triplets, (uint64_t)1 << m->log_domain, m->n_vars}};
     assert_int_equal(be->buf_wrap(&f->key.buf, f->rt->device, f->image, total, NULL), CUZK_OK);
     point p;
     g1_affine *const out1[] = {&f->key.alpha1, &f->key.beta1, &f->key.delta1};
@@ -71,8 +79,8 @@ static void adopt(fixture *f, const curve *c, quotient_kind kind) {
     f->key.h = put(f, &at, m->h, m->n_h, g1);
 }
 
-static void begin(fixture *f, curve_id id, const char *circuit, quotient_kind kind, unsigned threads,
-                  const char *cpu) {
+static void begin(fixture *f, curve_id id, const char *circuit, quotient_kind kind,
+                  unsigned threads, const char *cpu) {
     char path[256];
     *f = (fixture){0};
     cuzk_runtime_options o = CUZK_RUNTIME_OPTIONS_INIT;
@@ -90,7 +98,8 @@ static void begin(fixture *f, curve_id id, const char *circuit, quotient_kind ki
     memcpy(f->values, f->wtns.values.p, f->wtns.values.n_bytes);
     setup_trapdoor t;
     assert_int_equal(setup_trapdoor_make(&t, &c->fr, "test", NULL), CUZK_OK);
-    assert_int_equal(setup_run(&f->made, c, &f->r1cs, &t, kind, f->rt->exec, NULL, NULL, NULL), CUZK_OK);
+    assert_int_equal(setup_run(&f->made, c, &f->r1cs, &t, kind, f->rt->exec, NULL, NULL, NULL),
+                     CUZK_OK);
     adopt(f, c, kind);
 }
 
@@ -120,28 +129,34 @@ static void test_groth16__proof_verifies_on_either_quotient_convention(void **st
                 fixture f;
                 groth16_proof proof;
                 begin(&f, (curve_id)id, circuits[i], (quotient_kind)kind, 2, NULL);
-                assert_int_equal(groth16_prove(&proof, &f.key, f.values, &(groth16_options){0}, NULL),
-                                 CUZK_OK); /* it checks itself */
+                assert_int_equal(
+                    groth16_prove(&proof, &f.key, f.values, &(groth16_options){0}, NULL),
+                    CUZK_OK); /* it checks itself */
                 const verifying_key vk = groth16_verifying_key(&f.key);
                 assert_int_equal(
-                    groth16_verify(&vk, f.rt->backend, f.rt->device, &proof, f.values, NULL), CUZK_OK);
+                    groth16_verify(&vk, f.rt->backend, f.rt->device, &proof, f.values, NULL),
+                    CUZK_OK);
                 end(&f);
             }
 }
 
 static void test_groth16__proof_is_the_same_on_any_threads_and_cpu_level(void **state) {
     (void)state;
-    static const struct { unsigned threads; const char *cpu; } how[] = {
-        {1, "portable"}, {3, "portable"}, {1, NULL}, {2, NULL}};
+    static const struct {
+        unsigned threads;
+        const char *cpu;
+    } how[] = {{1, "portable"}, {3, "portable"}, {1, NULL}, {2, NULL}};
     for (unsigned id = 0; id < CURVE_COUNT; id++) {
         groth16_proof first, proof;
         for (size_t i = 0; i < sizeof how / sizeof how[0]; i++) {
             fixture f;
-            begin(&f, (curve_id)id, "poseidon_4", QUOTIENT_LAGRANGE_ODD, how[i].threads, how[i].cpu);
+            begin(&f, (curve_id)id, "poseidon_4", QUOTIENT_LAGRANGE_ODD, how[i].threads,
+                  how[i].cpu);
             const curve *c = f.key.curve;
             const blinders b = fixed_blinders(c);
-            assert_int_equal(groth16_prove(&proof, &f.key, f.values, &(groth16_options){.fixed = &b}, NULL),
-                             CUZK_OK);
+            assert_int_equal(
+                groth16_prove(&proof, &f.key, f.values, &(groth16_options){.fixed = &b}, NULL),
+                CUZK_OK);
             if (i == 0) first = proof;
             assert_true(field_equal(&c->fq, proof.a.x.l, first.a.x.l));
             assert_true(field_equal(&c->fq, proof.c.x.l, first.c.x.l));
@@ -163,11 +178,13 @@ static void test_groth16__names_the_witness_when_it_does_not_satisfy(void **stat
         assert_int_equal(groth16_prove(&proof, &f.key, f.values, &(groth16_options){0}, &err),
                          CUZK_ERR_WITNESS);
         assert_non_null(strstr(err.text, "does not satisfy the circuit"));
-        assert_int_equal(groth16_prove(&proof, &f.key, f.values, &(groth16_options){.skip_check = true}, &err),
+        assert_int_equal(groth16_prove(&proof, &f.key, f.values,
+                                       &(groth16_options){.skip_check = true}, &err),
                          CUZK_OK);
         const verifying_key vk = groth16_verifying_key(&f.key);
-        assert_int_equal(groth16_verify(&vk, f.rt->backend, f.rt->device, &proof, f.values, &err),
-                         CUZK_ERR_INVALID);
+        assert_int_equal(
+            groth16_verify(&vk, f.rt->backend, f.rt->device, &proof, f.values, &err),
+            CUZK_ERR_INVALID);
         end(&f);
     }
 }
@@ -177,8 +194,10 @@ static void test_groth16__two_proofs_of_one_witness_differ(void **state) {
     fixture f;
     groth16_proof a, b;
     begin(&f, CURVE_BN254, "one", QUOTIENT_LAGRANGE_ODD, 1, NULL);
-    assert_int_equal(groth16_prove(&a, &f.key, f.values, &(groth16_options){0}, NULL), CUZK_OK);
-    assert_int_equal(groth16_prove(&b, &f.key, f.values, &(groth16_options){0}, NULL), CUZK_OK);
+    assert_int_equal(groth16_prove(&a, &f.key, f.values, &(groth16_options){0}, NULL),
+                     CUZK_OK);
+    assert_int_equal(groth16_prove(&b, &f.key, f.values, &(groth16_options){0}, NULL),
+                     CUZK_OK);
     assert_false(field_equal(&f.key.curve->fq, a.a.x.l, b.a.x.l));
     assert_false(field_equal(&f.key.curve->fq, a.c.x.l, b.c.x.l));
     end(&f);
@@ -199,8 +218,9 @@ static void test_groth16__is_cancelled_at_any_stage(void **state) {
     for (unsigned n = 0;; n++) {
         unsigned left = n;
         groth16_proof proof;
-        cuzk_status st = groth16_prove(&proof, &f.key, f.values,
-                                       &(groth16_options){.stage = stop_at, .stage_arg = &left}, NULL);
+        cuzk_status st =
+            groth16_prove(&proof, &f.key, f.values,
+                          &(groth16_options){.stage = stop_at, .stage_arg = &left}, NULL);
         if (st == CUZK_OK) {
             assert_int_equal(n, 5);
             break;

@@ -48,7 +48,9 @@ static cuzk_status load(json_t **out, cuzk_span text, size_t max_bytes, const ch
     const char *chars = text.n_bytes ? (const char *)text.p : "";
     *out = json_loadb(chars, text.n_bytes, JSON_REJECT_DUPLICATES, &e);
     if (*out != NULL) return CUZK_OK;
-    if (e.text[0] == 0) /* every error has a text, except that there was no memory for one */
+    /* Every error has a text, except want of memory; for some tokens jansson calls even that an
+     * "invalid token". */
+    if (e.text[0] == '\0')
         return cuzk_fail(err, CUZK_ERR_NOMEM, WHERE, "no memory to read %s of %zu bytes", what,
                          text.n_bytes);
     return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s is not JSON: line %d, column %d: %.120s",

@@ -271,7 +271,7 @@ size_t field_store_dec(const field *f, char *text, const uint64_t *a) {
 }
 
 cuzk_status field_random(const field *f, uint64_t *r, cuzk_err *err) {
-    uint8_t bytes[8 * LIMBS_MAX];
+    uint8_t bytes[8 * LIMBS_MAX] = {0};
     const unsigned spare_bits = 8 * f->n_bytes - f->m.n_bits;
     fe t;
     do {

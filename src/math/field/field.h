@@ -9,9 +9,9 @@
 typedef struct field {
     limb_mod m;
     const limb_ops *ops;
-    unsigned n_bytes;      /* 8 * n_limbs: bytes of one packed element */
-    unsigned two_adicity;  /* s, where p - 1 = 2^s * odd */
-} field; /* Thread: immutable after init */
+    unsigned n_bytes;     /* 8 * n_limbs: bytes of one packed element */
+    unsigned two_adicity; /* s, where p - 1 = 2^s * odd */
+} field;                  /* Thread: immutable after init */
 
 typedef struct fe {
     uint64_t l[LIMBS_MAX];
@@ -23,16 +23,22 @@ void field_init(field *f, const char *modulus_hex, unsigned n_limbs, cuzk_cpu_le
 CUZK_INLINE void field_mul(const field *f, uint64_t *r, const uint64_t *a, const uint64_t *b) {
     f->ops->mul(r, a, b, &f->m);
 }
-CUZK_INLINE void field_sqr(const field *f, uint64_t *r, const uint64_t *a) { f->ops->sqr(r, a, &f->m); }
+CUZK_INLINE void field_sqr(const field *f, uint64_t *r, const uint64_t *a) {
+    f->ops->sqr(r, a, &f->m);
+}
 CUZK_INLINE void field_add(const field *f, uint64_t *r, const uint64_t *a, const uint64_t *b) {
     f->ops->add(r, a, b, &f->m);
 }
 CUZK_INLINE void field_sub(const field *f, uint64_t *r, const uint64_t *a, const uint64_t *b) {
     f->ops->sub(r, a, b, &f->m);
 }
-CUZK_INLINE void field_neg(const field *f, uint64_t *r, const uint64_t *a) { f->ops->neg(r, a, &f->m); }
+CUZK_INLINE void field_neg(const field *f, uint64_t *r, const uint64_t *a) {
+    f->ops->neg(r, a, &f->m);
+}
 /* 0 -> 0. Variable time. */
-CUZK_INLINE void field_inv(const field *f, uint64_t *r, const uint64_t *a) { f->ops->inv(r, a, &f->m); }
+CUZK_INLINE void field_inv(const field *f, uint64_t *r, const uint64_t *a) {
+    f->ops->inv(r, a, &f->m);
+}
 
 void field_set_zero(const field *f, uint64_t *r);
 void field_set_one(const field *f, uint64_t *r);
@@ -41,7 +47,8 @@ void field_copy(const field *f, uint64_t *r, const uint64_t *a);
 bool field_is_zero(const field *f, const uint64_t *a);
 bool field_equal(const field *f, const uint64_t *a, const uint64_t *b);
 /* r = a^e, e canonical little-endian limbs. Variable time in e. */
-void field_pow(const field *f, uint64_t *r, const uint64_t *a, const uint64_t *e, unsigned n_limbs);
+void field_pow(const field *f, uint64_t *r, const uint64_t *a, const uint64_t *e,
+               unsigned n_limbs);
 /* True and *r = a root when a is a square. Any p (Tonelli-Shanks, p = 3 mod 4 taken directly). */
 bool field_sqrt(const field *f, uint64_t *r, const uint64_t *a);
 /* Least quadratic non-residue, as a small integer (5 for both Fr). */

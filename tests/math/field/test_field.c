@@ -338,6 +338,10 @@ static void check_decimal(const field *f, unsigned k, testrand *rnd) {
     assert_false(field_load_dec(f, a.l, known[k].dec, strlen(known[k].dec)));
     assert_false(field_load_dec(f, a.l, "1\0", 2));
 
+    char wrapped[FIELD_DEC_MAX]; /* 2^(64 n) + 5 is not 5 */
+    const big beyond = big_add(big_power_of_two(64 * f->m.n_limbs), big_u64(5));
+    assert_false(field_load_dec(f, a.l, wrapped, to_dec(wrapped, beyond)));
+
     field_set_u64(f, two.l, 2);
     assert_true(field_load_dec(f, a.l, "2junk", 1)); /* no further than n_chars */
     assert_true(field_equal(f, a.l, two.l));
