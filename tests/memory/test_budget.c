@@ -272,10 +272,11 @@ static void test_budget__does_not_let_small_ones_pass_when_a_large_one_waits(voi
     atomic_uint n_served = 0;
     reservation held = take(b, 50), r;
     customer large = {.b = b, .n_bytes = 80, .request = patient, .n_served = &n_served};
+    large.gives_back = true;
     queue_up(&large);
     /* 50 are free, but the large one stands in front */
     assert_int_equal(budget_acquire(&r, b, 10, &now_or_never, NULL), CUZK_ERR_BUSY);
-    customer small = {.b = b, .n_bytes = 10, .request = patient, .n_served = &n_served};
+    customer small = {.b = b, .n_bytes = 30, .request = patient, .n_served = &n_served};
     queue_up(&small);
     /* the urgent may pass */
     budget_request urgent = {.priority = BUDGET_CRITICAL};
@@ -286,7 +287,6 @@ static void test_budget__does_not_let_small_ones_pass_when_a_large_one_waits(voi
     join(&large);
     join(&small);
     assert_int_equal(large.turn, 0);
-    reservation_release(&large.got);
     reservation_release(&small.got);
     destroy_empty(b);
 }
@@ -336,6 +336,7 @@ static void evict_entries(void *arg, uint64_t n_bytes) {
         reservation_release(&c->entries[i]);
     }
     c->n_calls++;
+    c->is_inside = false;
 }
 
 static void fill_cache(cache *c, budget *b, budget_rank rank, uint64_t *n_all_calls) {
@@ -473,7 +474,6 @@ static void test_budget__asks_all_ranks_when_bytes_were_snatched(void **state) {
     buffers.may_return = true;
     join(&urgent);
     join(&c);
-    assert_int_equal(urgent.turn, 0);
     assert_int_equal(keys.n_calls, 1);
 
     reservation_release(&urgent.got);

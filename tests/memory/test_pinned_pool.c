@@ -378,6 +378,53 @@ static void test_pinned_pool__catches_a_lease_when_given_back_twice(void **state
     close_bench(&t);
 }
 
+typedef struct returner {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    lease l;
+} returner;
+
+static void *returner_main(void *arg) {
+    returner *who = arg;
+    (void)pthread_barrier_wait(who->start);
+    lease_release(&who->l);
+    return NULL;
+}
+
+static void test_pinned_pool__takes_one_back_when_two_give_it_back_at_once(void **state) {
+    (void)state;
+    bench t;
+    open_bench(&t, false);
+    pthread_barrier_t start;
+    assert_int_equal(pthread_barrier_init(&start, NULL, 2), 0);
+    for (unsigned i = 1; i <= 100; i++) {
+        lease l;
+        assert_int_equal(
+            pinned_pool_checkout(&l, t.pool, 32 * PAGE, true, &now_or_never, NULL), CUZK_OK);
+        returner who[2] = {{.start = &start, .l = l}, {.start = &start, .l = l}};
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(pthread_create(&who[k].thread, NULL, returner_main, &who[k]), 0);
+        }
+        for (int k = 0; k < 2; k++) assert_int_equal(pthread_join(who[k].thread, NULL), 0);
+        assert_int_equal(stats_of(&t).n_double_returns, i);
+        assert_int_equal(t.n_reports, i);
+    }
+    pthread_barrier_destroy(&start);
+    close_bench(&t);
+}
+
+static void test_pinned_pool__leaves_its_budget_to_another_when_destroyed(void **state) {
+    (void)state;
+    bench t;
+    open_bench(&t, false);
+    make_idle(&t, (const size_t[]){TOTAL}, 1);
+    pinned_pool_destroy(t.pool);
+    assert_int_equal(pinned_pool_create(&t.pool, t.b, NULL, NULL), CUZK_OK);
+    lease l = checkout(&t, TOTAL);
+    lease_release(&l);
+    close_bench(&t);
+}
+
 static void test_pinned_pool__wipes_what_is_secret_when_given_back(void **state) {
     (void)state;
     bench t;
@@ -466,6 +513,8 @@ int main(void) {
         cmocka_unit_test(test_pinned_pool__gives_the_bytes_back_when_there_is_no_memory),
         cmocka_unit_test(test_pinned_pool__works_with_mlock_when_no_pinner_is_given),
         cmocka_unit_test(test_pinned_pool__catches_a_lease_when_given_back_twice),
+        cmocka_unit_test(test_pinned_pool__takes_one_back_when_two_give_it_back_at_once),
+        cmocka_unit_test(test_pinned_pool__leaves_its_budget_to_another_when_destroyed),
         cmocka_unit_test(test_pinned_pool__wipes_what_is_secret_when_given_back),
         cmocka_unit_test(test_pinned_pool__poisons_and_sees_late_writes_when_asked_to),
         cmocka_unit_test(test_pinned_pool__reports_the_leak_and_outlives_it_when_destroyed),

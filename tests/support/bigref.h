@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BIG_WORDS = 20 };
+enum { BIG_WORDS = 14 };
 
 typedef struct big {
     uint64_t w[BIG_WORDS];

@@ -43,30 +43,31 @@ typedef void limb_vec2(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t
 typedef void limb_batch_add(uint64_t *out, const uint64_t *a, const uint64_t *b, size_t n,
                             void *scratch, const limb_mod *m);
 
+/* NTT butterflies on packed arrays a and b (disjoint), with twiddles w[i * w_stride], i < n. */
+typedef void limb_butterfly(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride,
+                            size_t n, const limb_mod *m);
+
 typedef struct limb_ops {
     const char *name; /* "portable", "adx" */
     unsigned n_limbs;
 
     limb_fn2 *mul, *add, *sub;
     limb_fn1 *sqr, *neg;
-    limb_fn1 *inv;      /* 0 -> 0; variable time; use for public values */
-    limb_fn1 *to_mont;  /* canonical -> Montgomery; operand must be < p */
+    limb_fn1 *inv;     /* 0 -> 0; variable time; use for public values */
+    limb_fn1 *to_mont; /* canonical -> Montgomery; operand must be < p */
     limb_fn1 *from_mont;
 
-    /* Fq2 = Fq[u]/(u^2 + 1), elements c0 then c1, packed (2 n_limbs). Both curves. */
+    /* Fq2 = Fq[u]/(u^2 + 1), elements c0 then c1, packed (2 n_limbs). Both curves. These and
+     * batch_add need 4 p < R, which their base fields have: products use the two bits. */
     limb_fn2 *mul2;
     limb_fn1 *sqr2, *inv2;
 
     limb_vec2 *vec_mul;
     limb_vec2 *vec_sub;
 
-    /* NTT butterflies, only meaningful for n_limbs = 4 (scalar fields); NULL for 6.
-     * dif: (a, b) -> (a + b, (a - b) w[i]);   dit: (a, b) -> (a + w[i] b, a - w[i] b).
-     * For i < n over packed arrays a and b (disjoint), twiddles w[i * w_stride]. */
-    void (*vec_dif)(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride, size_t n,
-                    const limb_mod *m);
-    void (*vec_dit)(uint64_t *a, uint64_t *b, const uint64_t *w, size_t w_stride, size_t n,
-                    const limb_mod *m);
+    /* Only for n_limbs = 4 (scalar fields); NULL for 6.
+     * dif: (a, b) -> (a + b, (a - b) w);   dit: (a, b) -> (a + w b, a - w b). */
+    limb_butterfly *vec_dif, *vec_dit;
 
     limb_batch_add *batch_add1; /* points over Fq:  2 n_limbs words each */
     limb_batch_add *batch_add2; /* points over Fq2: 4 n_limbs words each */

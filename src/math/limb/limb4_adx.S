@@ -110,6 +110,19 @@
     mov \t3, \at+24(\r)
 .endm
 
+/* void limb4_mul_adx(r %rdi, a %rsi, b %rdx, m %rcx) */
+FUNCTION limb4_mul_adx
+    SAVE_ALL
+    SAVE %rdi
+    mov %rdx, %rbx
+    MUL
+    SUBTRACT_P %r12, %r8, %r9, %r10
+    RESTORE %rdi
+    STORE %rdi, 0, %r12, %r8, %r9, %r10
+    RESTORE_ALL
+    ret
+END_FUNCTION limb4_mul_adx
+
 /* Saves everything and lays out the stack: 0 r, 8 n, 16 step; m to %rcx, b to %rbx. */
 .macro ENTER_VECTOR
     SAVE_ALL
@@ -209,5 +222,6 @@ FUNCTION limb4_vec_mul2_adx
     ret
 END_FUNCTION limb4_vec_mul2_adx
 
-.section .note.GNU-stack, "", @progbits
 #endif
+
+.section .note.GNU-stack, "", %progbits

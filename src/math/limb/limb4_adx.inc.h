@@ -14,16 +14,18 @@ typedef struct limbs4 {
     uint64_t l[4];
 } limbs4;
 
-/* r[i] = a[i] b[i] / R for i < n in this order, as r may overlap what comes later in a or b.
- * A single product is a vector of one.
- *      vec_mul_step   a < p, any b; or a, b < 2 p where 4 p < R. Reduced. The next a is a_step
- *                     bytes on.
+/* r = a b / R; and r[i] = a[i] b[i] / R for i < n in this order, as r may overlap what comes
+ * later in a or b.
+ *      mul            a < p, any b; or a, b < 2 p where 4 p < R. Reduced.
+ *      vec_mul_step   The same; the next a is a_step bytes on.
  *      vec_mul_lazy   4 p < R, a, b < 2 p. Below 2 p.
  *      vec_mul2       in Fq2; 4 p < R, a < p, b < 2 p. Reduced. */
+limb_fn2 limb4_mul_adx;
 void limb4_vec_mul_step_adx(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
                             const limb_mod *m, size_t a_step);
 limb_vec2 limb4_vec_mul_lazy_adx, limb4_vec_mul2_adx;
 
+#define fq_mul          limb4_mul_adx
 #define fq_vec_mul_step limb4_vec_mul_step_adx
 #define fq_vec_mul_lazy limb4_vec_mul_lazy_adx
 #define fq2_vec_mul     limb4_vec_mul2_adx

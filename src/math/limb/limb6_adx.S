@@ -155,6 +155,20 @@
     mov \t5, \at+40(\r)
 .endm
 
+/* void limb6_mul_adx(r %rdi, a %rsi, b %rdx, m %rcx). Stack: 0 b, 8 r. */
+FUNCTION limb6_mul_adx
+    SAVE_ALL
+    SAVE %rdi
+    SAVE %rdx
+    MUL 0
+    SUBTRACT_P
+    RESTORE %rdx
+    RESTORE %rdi
+    STORE %rdi, 0, %r14, %r8, %r9, %r10, %r11, %r12
+    RESTORE_ALL
+    ret
+END_FUNCTION limb6_mul_adx
+
 /* Saves everything and lays out the stack: 0 b, 8 r, 16 n; m to %rcx. */
 .macro ENTER_VECTOR
     SAVE_ALL
@@ -262,5 +276,6 @@ FUNCTION limb6_vec_mul2_adx
     ret
 END_FUNCTION limb6_vec_mul2_adx
 
-.section .note.GNU-stack, "", @progbits
 #endif
+
+.section .note.GNU-stack, "", %progbits

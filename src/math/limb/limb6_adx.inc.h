@@ -14,13 +14,15 @@ typedef struct limbs6 {
     uint64_t l[6];
 } limbs6;
 
-/* r[i] = a[i] b[i] / R for i < n in this order, as r may overlap what comes later in a or b.
- * A single product is a vector of one.
- *      vec_mul        a < p, any b; or a, b < 2 p where 4 p < R. Reduced.
+/* r = a b / R; and r[i] = a[i] b[i] / R for i < n in this order, as r may overlap what comes
+ * later in a or b.
+ *      mul, vec_mul   a < p, any b; or a, b < 2 p where 4 p < R. Reduced.
  *      vec_mul_lazy   4 p < R, a, b < 2 p. Below 2 p.
  *      vec_mul2       in Fq2; 4 p < R, a < p, b < 2 p. Reduced. */
+limb_fn2 limb6_mul_adx;
 limb_vec2 limb6_vec_mul_adx, limb6_vec_mul_lazy_adx, limb6_vec_mul2_adx;
 
+#define fq_mul          limb6_mul_adx
 #define fq_vec_mul      limb6_vec_mul_adx
 #define fq_vec_mul_lazy limb6_vec_mul_lazy_adx
 #define fq2_vec_mul     limb6_vec_mul2_adx

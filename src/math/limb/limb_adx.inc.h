@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /* Assembler macros that limb4_adx.S and limb6_adx.S share.
  *
  * A Montgomery product is W rows; a row adds a multiple of the first factor to the running

@@ -126,6 +126,10 @@ static void fq_vec_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t
     fq_vec_mul_step(r, a, b, n, m, W * sizeof *a);
 }
 
+static void fq_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
+    fq_vec_mul(r, a, b, 1, m);
+}
+
 /* The same, not reduced: r < 2 p of a, b < 2 p, for 4 p < R. */
 static void fq_vec_mul_lazy(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t n,
                             const limb_mod *m) {

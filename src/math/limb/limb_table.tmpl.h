@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-static void fq_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, const limb_mod *m) {
-    fq_vec_mul(r, a, b, 1, m);
-}
-
 static void fq_sqr(uint64_t *r, const uint64_t *a, const limb_mod *m) { fq_mul(r, a, a, m); }
 
 static void fq_neg(uint64_t *r, const uint64_t *a, const limb_mod *m) {

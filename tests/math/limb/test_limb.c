@@ -199,7 +199,7 @@ static void check_edges(unit *u) {
 
 static void check_random(unit *u) {
     uint64_t a[LIMBS_MAX], b[LIMBS_MAX];
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 300; i++) {
         any_element(u, a);
         random_element(u, b);
         check_one_operand(u, b);
@@ -474,7 +474,7 @@ static void check_against_portable(unit *u) {
     const limb_ops *slow = limb_ops_for(u->w, CUZK_CPU_PORTABLE), *fast = u->ops;
     const size_t n_bytes = u->w * sizeof(uint64_t);
     if (slow == fast) return;
-    for (int i = 0; i < 50000; i++) {
+    for (int i = 0; i < 20000; i++) {
         uint64_t a[E_MAX], b[E_MAX], x[E_MAX], y[E_MAX];
         any_element(u, a);
         any_element(u, b);
