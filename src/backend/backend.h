@@ -41,10 +41,10 @@ typedef struct cuzk_evaluate_job {
 } cuzk_evaluate_job;
 
 typedef enum cuzk_ntt_kind {
-    CUZK_NTT_INVERSE,      /* values -> coefficients, 1/n included                    */
-    CUZK_NTT_FORWARD,      /* coefficients -> values on the domain                    */
-    CUZK_NTT_COSET_FORWARD,/* coefficients -> values on the domain's coset            */
-    CUZK_NTT_COSET_INVERSE /* values on the coset -> coefficients, 1/n included       */
+    CUZK_NTT_INVERSE,       /* values -> coefficients, 1/n included                    */
+    CUZK_NTT_FORWARD,       /* coefficients -> values on the domain                    */
+    CUZK_NTT_COSET_FORWARD, /* coefficients -> values on the domain's coset            */
+    CUZK_NTT_COSET_INVERSE  /* values on the coset -> coefficients, 1/n included       */
 } cuzk_ntt_kind;
 
 /* In place over n elements. `brp`: the coefficient side is in bit-reversed order (this saves the
@@ -57,8 +57,8 @@ typedef struct cuzk_ntt_job {
 } cuzk_ntt_job;
 
 typedef enum cuzk_pointwise_kind {
-    CUZK_POINTWISE_MUL,    /* out = a b                                                */
-    CUZK_POINTWISE_QUOTIENT/* out = (a b - c) k                                        */
+    CUZK_POINTWISE_MUL,     /* out = a b                                                */
+    CUZK_POINTWISE_QUOTIENT /* out = (a b - c) k                                        */
 } cuzk_pointwise_kind;
 
 typedef struct cuzk_pointwise_job {
@@ -73,10 +73,10 @@ typedef struct cuzk_pointwise_job {
 typedef struct cuzk_msm_job {
     const curve *curve;
     group_id group;
-    cuzk_slice points;          /* packed affine (group.h), n of them, any alignment */
+    cuzk_slice points; /* packed affine (group.h), n of them, any alignment */
     const cuzk_scalars *scalars;
-    size_t first, n;            /* range of the scalar set */
-    point *result;              /* host; written by queue_wait at the latest */
+    size_t first, n; /* range of the scalar set */
+    point *result;   /* host; written by queue_wait at the latest */
 } cuzk_msm_job;
 
 typedef struct cuzk_backend {
@@ -93,8 +93,8 @@ typedef struct cuzk_backend {
      * key), read only, not owned. */
     cuzk_status (*buf_alloc)(cuzk_buf **out, cuzk_device *dev, cuzk_space space, size_t bytes,
                              bool secret, cuzk_err *err);
-    cuzk_status (*buf_wrap)(cuzk_buf **out, cuzk_device *dev, const void *bytes, size_t n_bytes,
-                            cuzk_err *err);
+    cuzk_status (*buf_wrap)(cuzk_buf **out, cuzk_device *dev, const void *bytes,
+                            size_t n_bytes, cuzk_err *err);
     void (*buf_free)(cuzk_buf *buf);
 
     cuzk_status (*queue_open)(cuzk_queue **out, cuzk_device *dev, cuzk_err *err);
@@ -106,7 +106,8 @@ typedef struct cuzk_backend {
      * root of twice the order (needs log_n < two_adicity); else generator *coset.
      * ARG when log_n exceeds the field. Immutable once open; several queues may use it. */
     cuzk_status (*domain_open)(cuzk_domain **out, cuzk_device *dev, const field *fr,
-                               unsigned log_n, uint64_t nonresidue, const fe *coset, cuzk_err *err);
+                               unsigned log_n, uint64_t nonresidue, const fe *coset,
+                               cuzk_err *err);
     void (*domain_close)(cuzk_domain *domain);
 
     /* n scalars, classified once (0, 1, -1, small, full) for any number of MSMs. montgomery:
@@ -119,14 +120,16 @@ typedef struct cuzk_backend {
     cuzk_status (*ntt)(cuzk_queue *queue, const cuzk_ntt_job *job, cuzk_err *err);
     cuzk_status (*pointwise)(cuzk_queue *queue, const cuzk_pointwise_job *job, cuzk_err *err);
     /* Several at once, so that their work is balanced over all threads together. */
-    cuzk_status (*msm)(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs, cuzk_err *err);
+    cuzk_status (*msm)(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs,
+                       cuzk_err *err);
 } cuzk_backend;
 
 #define CUZK_BACKEND_ABI 1u
 
 /* By name, or the usable one with the highest score when name is NULL. DEVICE when there is
  * none of that name, with the names there are. */
-CUZK_MUST_CHECK cuzk_status cuzk_backend_find(const cuzk_backend **out, const char *name, cuzk_err *err);
+CUZK_MUST_CHECK cuzk_status cuzk_backend_find(const cuzk_backend **out, const char *name,
+                                              cuzk_err *err);
 
 extern const cuzk_backend cuzk_backend_cpu;
 

@@ -48,14 +48,15 @@ typedef struct fixture {
     cuzk_device dev;
     cuzk_queue queue;
     testrand rnd;
-    uint8_t *pool;      /* [m]G for m = 1 .. POOL */
+    uint8_t *pool; /* [m]G for m = 1 .. POOL */
     uint8_t *memory, *points;
-    fe *multiple;       /* of each point; Montgomery */
+    fe *multiple; /* of each point; Montgomery */
     uint64_t (*scalars)[SCALAR_LIMBS];
     size_t n_max;
 } fixture;
 
-static void setup(fixture *f, curve_id id, group_id group, cuzk_cpu_level level, size_t n_max) {
+static void setup(fixture *f, curve_id id, group_id group, cuzk_cpu_level level,
+                  size_t n_max) {
     memset(f, 0, sizeof *f);
     curve_init(&f->curve, id, level);
     testrand_init(&f->rnd);
@@ -76,8 +77,8 @@ static void setup(fixture *f, curve_id id, group_id group, cuzk_cpu_level level,
     for (size_t i = 1; i < POOL; i++) {
         point_add(&f->curve, group, &multiples[i], &multiples[i - 1], &generator);
     }
-    assert_int_equal(
-        point_store_packed_many(&f->curve, group, f->pool, multiples, POOL, NULL), CUZK_OK);
+    assert_int_equal(point_store_packed_many(&f->curve, group, f->pool, multiples, POOL, NULL),
+                     CUZK_OK);
     cuzk_free(multiples);
 }
 
@@ -108,13 +109,21 @@ static void set_point(fixture *f, size_t i, uint64_t m, bool negative) {
 static void set_points(fixture *f, point_kind kind, size_t n) {
     for (size_t i = 0; i < n; i++) {
         switch (kind) {
-        case POINTS_DISTINCT: set_point(f, i, 1 + i % POOL, false); break;
-        case POINTS_EQUAL: set_point(f, i, 7, false); break;
-        case POINTS_OPPOSITE: set_point(f, i, 9, i % 2); break;
+        case POINTS_DISTINCT:
+            set_point(f, i, 1 + i % POOL, false);
+            break;
+        case POINTS_EQUAL:
+            set_point(f, i, 7, false);
+            break;
+        case POINTS_OPPOSITE:
+            set_point(f, i, 9, i % 2);
+            break;
         case POINTS_HOLES:
             set_point(f, i, i % 3 ? 1 + testrand_below(&f->rnd, POOL) : 0, i % 5 == 0);
             break;
-        default: set_point(f, i, 0, false); break;
+        default:
+            set_point(f, i, 0, false);
+            break;
         }
     }
 }
@@ -131,20 +140,31 @@ static void set_scalar(fixture *f, scalar_kind kind, uint64_t *k) {
     testrand *rnd = &f->rnd;
     memset(k, 0, SCALAR_BYTES);
     switch (kind) {
-    case SCALARS_ZERO: break;
+    case SCALARS_ZERO:
+        break;
     case SCALARS_MINUS_ONE:
         k[0] = 1;
         negate(fr, k);
         break;
-    case SCALARS_ONE: k[0] = 1; break;
-    case SCALARS_TWO: k[0] = 2; break;
-    case SCALARS_BITS: k[0] = testrand_below(rnd, 2); break;
-    case SCALARS_EQUAL: memcpy(k, fr->m.r2, SCALAR_BYTES); break;
+    case SCALARS_ONE:
+        k[0] = 1;
+        break;
+    case SCALARS_TWO:
+        k[0] = 2;
+        break;
+    case SCALARS_BITS:
+        k[0] = testrand_below(rnd, 2);
+        break;
+    case SCALARS_EQUAL:
+        memcpy(k, fr->m.r2, SCALAR_BYTES);
+        break;
     case SCALARS_TINY:
         k[0] = testrand_below(rnd, 65536);
         if (testrand_u64(rnd) & 1) negate(fr, k);
         break;
-    case SCALARS_WORDS: k[0] = testrand_u64(rnd) >> testrand_below(rnd, 64); break;
+    case SCALARS_WORDS:
+        k[0] = testrand_u64(rnd) >> testrand_below(rnd, 64);
+        break;
     case SCALARS_POWERS: {
         uint64_t bit = testrand_below(rnd, fr->m.n_bits - 1);
         k[bit / 64] = (uint64_t)1 << bit % 64;
@@ -163,7 +183,9 @@ static void set_scalar(fixture *f, scalar_kind kind, uint64_t *k) {
     case SCALARS_RANDOM:
         testrand_fe(rnd, fr, k);
         break;
-    default: set_scalar(f, (scalar_kind)testrand_below(rnd, SCALARS_MIXED), k); break;
+    default:
+        set_scalar(f, (scalar_kind)testrand_below(rnd, SCALARS_MIXED), k);
+        break;
     }
 }
 
@@ -188,7 +210,8 @@ static void expected_sum_one_by_one(fixture *f, point *out, size_t n) {
     point_set_infinity(&f->curve, f->group, out);
     for (size_t i = 0; i < n; i++) {
         point p;
-        assert_true(point_load_packed(&f->curve, f->group, &p, f->points + i * f->point_bytes));
+        assert_true(
+            point_load_packed(&f->curve, f->group, &p, f->points + i * f->point_bytes));
         point_mul_vt(&f->curve, f->group, &p, &p, f->scalars[i], SCALAR_LIMBS);
         point_add(&f->curve, f->group, out, out, &p);
     }
@@ -198,8 +221,8 @@ static cuzk_scalars *open_scalars(fixture *f, size_t n) {
     cuzk_buf buf = {.p = (uint8_t *)f->scalars, .n_bytes = n * SCALAR_BYTES};
     cuzk_slice slice = {.buf = &buf};
     cuzk_scalars *scalars;
-    assert_int_equal(cpu_scalars_open(&scalars, &f->queue, &f->curve.fr, slice, n, false, NULL),
-                     CUZK_OK);
+    assert_int_equal(
+        cpu_scalars_open(&scalars, &f->queue, &f->curve.fr, slice, n, false, NULL), CUZK_OK);
     return scalars;
 }
 
@@ -391,17 +414,20 @@ static void check_jobs_together(curve_id id, unsigned n_threads) {
     static const struct {
         group_id group;
         size_t first, n;
-    } shapes[JOBS] = {{GROUP_G1, 0, N},    {GROUP_G2, 0, N}, {GROUP_G1, 100, N - 100},
-                      {GROUP_G1, 7, 0},    {GROUP_G2, N, 0}, {GROUP_G1, 4000, 50}};
+    } shapes[JOBS] = {{GROUP_G1, 0, N}, {GROUP_G2, 0, N}, {GROUP_G1, 100, N - 100},
+                      {GROUP_G1, 7, 0}, {GROUP_G2, N, 0}, {GROUP_G1, 4000, 50}};
     cuzk_msm_job jobs[JOBS];
     point got[JOBS];
     for (size_t i = 0; i < JOBS; i++) {
         fixture *f = shapes[i].group == GROUP_G1 ? &f1 : &f2;
         cuzk_buf *points = shapes[i].group == GROUP_G1 ? &points1 : &points2;
-        jobs[i] = (cuzk_msm_job){.curve = &f->curve, .group = f->group,
+        jobs[i] = (cuzk_msm_job){.curve = &f->curve,
+                                 .group = f->group,
                                  .points = {.buf = points, .offset = UNALIGNED},
-                                 .scalars = scalars, .first = shapes[i].first,
-                                 .n = shapes[i].n, .result = &got[i]};
+                                 .scalars = scalars,
+                                 .first = shapes[i].first,
+                                 .n = shapes[i].n,
+                                 .result = &got[i]};
     }
     assert_int_equal(cpu_msm(&f1.queue, jobs, JOBS, NULL), CUZK_OK);
     for (size_t i = 0; i < JOBS; i++) {

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_BLOCK 16384u        /* scalars; a multiple of 64 */
-#define TASK_MIN_ENTRIES 16384u  /* windows are joined up to here */
+#define LOOK_BLOCK       16384u /* scalars; a multiple of 64 */
+#define TASK_MIN_ENTRIES 16384u /* windows are joined up to here */
 #define TASKS_PER_THREAD 8u
-#define MAX_PARTS 16u            /* of one window */
+#define MAX_PARTS        16u /* of one window */
 
 /* One class of a job's scalars, and which of them have a point that is not infinity. */
 typedef struct live_slice {
@@ -46,7 +46,7 @@ typedef struct look_item {
 typedef struct task {
     size_t job;
     unsigned first_window, n_windows;
-    unsigned part, n_parts; /* of the buckets; n_parts > 1 only with one window */
+    unsigned part, n_parts;    /* of the buckets; n_parts > 1 only with one window */
     size_t n_entries, n_slots; /* at most */
     double cost;
     point sum; /* of its windows, in units of 2^(offset of the first) */
@@ -70,7 +70,8 @@ static size_t words_for_bits(size_t n_bits) { return (n_bits + 63) / 64; }
 /* ---- look: points at infinity ---- */
 static bool is_zero(const uint8_t *p, size_t n_bytes) {
     uint64_t any = 0;
-    for (size_t i = 0; i < n_bytes && any == 0; i += sizeof any) memcpy(&any, p + i, sizeof any);
+    for (size_t i = 0; i < n_bytes && any == 0; i += sizeof any)
+        memcpy(&any, p + i, sizeof any);
     return any == 0;
 }
 
@@ -112,7 +113,9 @@ static cuzk_status look_at_points(msm_run_state *run, cuzk_exec *exec, cuzk_err 
             live += words_for_bits(n);
             for (size_t first = 0; first < n; first += LOOK_BLOCK) {
                 size_t n_left = n - first;
-                *item++ = (look_item){.job = j, .class = c, .first = first,
+                *item++ = (look_item){.job = j,
+                                      .class = c,
+                                      .first = first,
                                       .n = n_left < LOOK_BLOCK ? n_left : LOOK_BLOCK};
             }
         }
@@ -176,7 +179,8 @@ static int by_cost_descending(const void *a, const void *b) {
 static size_t list_tasks(task *tasks, const msm_run_state *run, double target_cost) {
     size_t n_tasks = 0;
     for (size_t j = 0; j < run->n_jobs; j++) {
-        n_tasks += list_job_tasks(tasks ? tasks + n_tasks : NULL, &run->jobs[j], j, target_cost);
+        n_tasks +=
+            list_job_tasks(tasks ? tasks + n_tasks : NULL, &run->jobs[j], j, target_cost);
     }
     return n_tasks;
 }
@@ -206,7 +210,7 @@ static cuzk_status plan_tasks(msm_run_state *run, cuzk_err *err) {
 typedef struct digit_sorter {
     const msm_digits *digits;
     const cuzk_scalars *scalars;
-    size_t first;            /* of the job, in the scalar set */
+    size_t first; /* of the job, in the scalar set */
     unsigned limb, shift;
     uint64_t mask;
     uint32_t half;
@@ -277,23 +281,40 @@ CUZK_INLINE void sort_slice(const digit_sorter *s, const live_slice *slice, unsi
 
 static void count_digits(const digit_sorter *s, const live_slice *slice) {
     switch (s->limb) {
-    case 0: sort_slice(s, slice, 0, false); break;
-    case 1: sort_slice(s, slice, 1, false); break;
-    case 2: sort_slice(s, slice, 2, false); break;
-    default: sort_slice(s, slice, 3, false); break;
+    case 0:
+        sort_slice(s, slice, 0, false);
+        break;
+    case 1:
+        sort_slice(s, slice, 1, false);
+        break;
+    case 2:
+        sort_slice(s, slice, 2, false);
+        break;
+    default:
+        sort_slice(s, slice, 3, false);
+        break;
     }
 }
 
 static void list_digits(const digit_sorter *s, const live_slice *slice) {
     switch (s->limb) {
-    case 0: sort_slice(s, slice, 0, true); break;
-    case 1: sort_slice(s, slice, 1, true); break;
-    case 2: sort_slice(s, slice, 2, true); break;
-    default: sort_slice(s, slice, 3, true); break;
+    case 0:
+        sort_slice(s, slice, 0, true);
+        break;
+    case 1:
+        sort_slice(s, slice, 1, true);
+        break;
+    case 2:
+        sort_slice(s, slice, 2, true);
+        break;
+    default:
+        sort_slice(s, slice, 3, true);
+        break;
     }
 }
 
-static void sort_ones(const digit_sorter *s, const live_slice *slice, bool negative, bool list) {
+static void sort_ones(const digit_sorter *s, const live_slice *slice, bool negative,
+                      bool list) {
     size_t n_words = words_for_bits(slice->scalars.n);
     for (size_t i = 0; i < n_words; i++) {
         digit_batch batch;
@@ -315,8 +336,10 @@ static void sort_window(const digit_sorter *s, const job_state *state, const msm
     }
     for (unsigned c = SCALAR_TINY; c < SCALAR_CLASS_COUNT; c++) {
         if (w->offset >= msm_class_end((scalar_class)c, state->job->scalars->fr)) continue;
-        if (list) list_digits(s, &state->slices[c]);
-        else count_digits(s, &state->slices[c]);
+        if (list)
+            list_digits(s, &state->slices[c]);
+        else
+            count_digits(s, &state->slices[c]);
     }
 }
 
@@ -384,13 +407,15 @@ static void run_task(void *arg, size_t i, unsigned thread_slot) {
     }
 
     memset(slot_end, 0, n_slots * sizeof *slot_end);
-    for (unsigned k = 0; k < t->n_windows; k++) sort_window(&sorters[k], state, &windows[k], false);
+    for (unsigned k = 0; k < t->n_windows; k++)
+        sort_window(&sorters[k], state, &windows[k], false);
     for (size_t k = 0, place_at = 0; k < n_slots; k++) {
         size_t count = slot_end[k];
         slot_end[k] = (uint32_t)place_at;
         place_at += count;
     }
-    for (unsigned k = 0; k < t->n_windows; k++) sort_window(&sorters[k], state, &windows[k], true);
+    for (unsigned k = 0; k < t->n_windows; k++)
+        sort_window(&sorters[k], state, &windows[k], true);
 
     msm_sum_buckets(&summer, state->points, entries, slot_end, n_slots);
     msm_sum_by_bit(&summer, runs, t->n_windows);
@@ -446,7 +471,8 @@ static cuzk_status run_jobs(msm_run_state *run, cuzk_exec *exec, cuzk_err *err) 
     return CUZK_OK;
 }
 
-cuzk_status cpu_msm(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs, cuzk_err *err) {
+cuzk_status cpu_msm(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs,
+                    cuzk_err *err) {
     cuzk_exec *exec = queue->dev->exec;
     msm_run_state run = {.n_jobs = n_jobs, .n_threads = cuzk_exec_n_threads(exec)};
     CUZK_TRY(cuzk_zalloc(&run.jobs, n_jobs, sizeof *run.jobs, err));

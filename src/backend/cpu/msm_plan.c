@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MAX_BITS (64u * SCALAR_LIMBS)
+#define MAX_BITS  (64u * SCALAR_LIMBS)
 #define HUGE_COST 1e300
 
 unsigned msm_class_end(scalar_class c, const field *fr) {
@@ -57,8 +57,8 @@ void msm_plan_make(msm_plan *plan, const field *fr, const curve *c, group_id gro
     plan->n_windows = 0;
     size_t n_ones = n_points[SCALAR_ONE] + n_points[SCALAR_MINUS_ONE];
     if (n_ones > 0) {
-        plan->windows[plan->n_windows++] = (msm_window){
-            .width = 1, .ones = true, .n_points = n_ones, .cost = (double)n_ones};
+        plan->windows[plan->n_windows++] =
+            (msm_window){.width = 1, .ones = true, .n_points = n_ones, .cost = (double)n_ones};
     }
     for (unsigned bit = 0; bit < end; bit += width[bit]) {
         plan->windows[plan->n_windows++] =

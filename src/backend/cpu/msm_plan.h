@@ -8,8 +8,8 @@
  * is found exactly, by dynamic programming over a measured cost of one window. */
 #include "backend/cpu/scalars.h"
 
-#define MSM_MIN_WIDTH 5u /* see msm_class_end */
-#define MSM_MAX_WIDTH 17u
+#define MSM_MIN_WIDTH   5u /* see msm_class_end */
+#define MSM_MAX_WIDTH   17u
 #define MSM_MAX_WINDOWS (64u * SCALAR_LIMBS / MSM_MIN_WIDTH + 2u)
 
 /* Digit d of a window counts 2^offset d, with -2^(width-1) <= d < 2^(width-1); points are

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define BATCH_PAIRS 1024u
-#define CHUNK_ENTRIES (8u * BATCH_PAIRS)
+#define BATCH_PAIRS      1024u
+#define CHUNK_ENTRIES    (8u * BATCH_PAIRS)
 #define PREFETCH_ENTRIES 16u /* how far ahead points are fetched from the key */
 
 /* What is left of one bucket in this chunk: `count` items that follow one another in the list
@@ -82,7 +82,9 @@ CUZK_INLINE void negate_if(uint64_t *y, bool negate, const uint64_t *p, unsigned
     }
 }
 
-static uint64_t *bucket(const msm_summer *s, size_t slot) { return s->buckets + slot * s->n_words; }
+static uint64_t *bucket(const msm_summer *s, size_t slot) {
+    return s->buckets + slot * s->n_words;
+}
 
 void msm_load_bucket(const msm_summer *s, size_t slot, point *out) {
     bool valid = point_load_packed(s->c, s->group, out, (const uint8_t *)bucket(s, slot));
@@ -98,8 +100,8 @@ typedef struct item_source {
 } item_source;
 
 /* n_words and n_limbs are the summer's, as constants. */
-CUZK_INLINE void fetch(const msm_summer *s, const item_source *from, uint64_t *out, size_t item,
-                       unsigned n_words, unsigned n_limbs) {
+CUZK_INLINE void fetch(const msm_summer *s, const item_source *from, uint64_t *out,
+                       size_t item, unsigned n_words, unsigned n_limbs) {
     if (!from->entries) {
         copy_point(out, s->work + item * n_words, n_words);
         return;
@@ -171,10 +173,18 @@ CUZK_INLINE void sum_rounds(msm_summer *s, const item_source *list, size_t n_run
 
 static void sum_chunk(msm_summer *s, const item_source *list, size_t n_runs) {
     switch (s->n_words) {
-    case 8: sum_rounds(s, list, n_runs, 8, 4); break;
-    case 12: sum_rounds(s, list, n_runs, 12, 6); break;
-    case 16: sum_rounds(s, list, n_runs, 16, 4); break;
-    default: sum_rounds(s, list, n_runs, 24, 6); break;
+    case 8:
+        sum_rounds(s, list, n_runs, 8, 4);
+        break;
+    case 12:
+        sum_rounds(s, list, n_runs, 12, 6);
+        break;
+    case 16:
+        sum_rounds(s, list, n_runs, 16, 4);
+        break;
+    default:
+        sum_rounds(s, list, n_runs, 24, 6);
+        break;
     }
 }
 

@@ -13,14 +13,14 @@
 typedef struct msm_summer {
     const curve *c;
     group_id group;
-    unsigned n_words;     /* of one packed point */
+    unsigned n_words; /* of one packed point */
     limb_batch_add *batch_add;
-    uint64_t *a, *b;      /* operands of the next batch; sums replace a where they are scattered */
-    uint32_t *target;     /* bucket of each sum, when scattered */
-    uint64_t *work;       /* partial sums of a chunk, bucket after bucket */
+    uint64_t *a, *b;  /* operands of the next batch; sums replace a where they are scattered */
+    uint32_t *target; /* bucket of each sum, when scattered */
+    uint64_t *work;   /* partial sums of a chunk, bucket after bucket */
     struct msm_run *runs; /* the chunk's buckets that are not finished */
     void *scratch;
-    uint64_t *buckets;    /* sums, packed affine */
+    uint64_t *buckets; /* sums, packed affine */
 } msm_summer;
 
 /* Bytes of memory that a summer for up to n_slots buckets needs. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BLOCK_VALUES 8192u
-#define CLASS_ZERO SCALAR_CLASS_COUNT
+#define CLASS_ZERO   SCALAR_CLASS_COUNT
 
 static const uint16_t class_bits[SCALAR_CLASS_COUNT] = {1, 1, 16, 40, 72, 136, 256};
 
@@ -111,11 +111,12 @@ static cuzk_status build(cuzk_scalars *set, const uint8_t *values, bool montgome
     }
     CUZK_TRY(cuzk_zalloc(&blocks, n_blocks, sizeof *blocks, err));
 
-    classify_job job = {.set = set, .montgomery = montgomery ? values : NULL, .blocks = blocks};
+    classify_job job = {
+        .set = set, .montgomery = montgomery ? values : NULL, .blocks = blocks};
     cuzk_exec_for(exec, n_blocks, count_block, &job);
     place_classes(set, blocks, n_blocks);
-    cuzk_status status = cuzk_alloc(&set->index, set->class_start[SCALAR_CLASS_COUNT],
-                                    sizeof *set->index, err);
+    cuzk_status status =
+        cuzk_alloc(&set->index, set->class_start[SCALAR_CLASS_COUNT], sizeof *set->index, err);
     if (status == CUZK_OK) cuzk_exec_for(exec, n_blocks, list_block, &job);
     cuzk_free_secret(blocks, n_blocks * sizeof *blocks);
     return status;

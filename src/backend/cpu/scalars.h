@@ -13,10 +13,10 @@
 typedef enum scalar_class {
     SCALAR_ONE,
     SCALAR_MINUS_ONE,
-    SCALAR_TINY,  /* <= 16 bits  */
-    SCALAR_WORD,  /* <= 40 bits  */
-    SCALAR_LONG,  /* <= 72 bits  */
-    SCALAR_HALF,  /* <= 136 bits */
+    SCALAR_TINY, /* <= 16 bits  */
+    SCALAR_WORD, /* <= 40 bits  */
+    SCALAR_LONG, /* <= 72 bits  */
+    SCALAR_HALF, /* <= 136 bits */
     SCALAR_FULL,
     SCALAR_CLASS_COUNT
 } scalar_class;
@@ -24,11 +24,11 @@ typedef enum scalar_class {
 struct cuzk_scalars {
     const field *fr;
     size_t n;
-    const uint8_t *values;   /* n canonical little-endian values: the caller's or `owned` */
-    uint8_t *owned;          /* NULL when the caller's values were canonical */
-    uint32_t *index;         /* class after class, ascending within each */
+    const uint8_t *values; /* n canonical little-endian values: the caller's or `owned` */
+    uint8_t *owned;        /* NULL when the caller's values were canonical */
+    uint32_t *index;       /* class after class, ascending within each */
     size_t class_start[SCALAR_CLASS_COUNT + 1];
-    uint64_t half_top;       /* top limb of r/2: decides which sign a scalar gets */
+    uint64_t half_top; /* top limb of r/2: decides which sign a scalar gets */
 };
 
 /* The part of one class that lies in a range of the set. */
@@ -37,7 +37,8 @@ typedef struct scalar_slice {
     size_t n;
 } scalar_slice;
 
-scalar_slice scalars_slice(const cuzk_scalars *scalars, scalar_class c, size_t first, size_t n);
+scalar_slice scalars_slice(const cuzk_scalars *scalars, scalar_class c, size_t first,
+                           size_t n);
 /* Bits of |k| that a scalar of this class may have, in a field whose order has n_bits. */
 unsigned scalar_class_bits(scalar_class c, unsigned n_bits);
 
