@@ -111,7 +111,8 @@ typedef struct cuzk_backend {
     void (*domain_close)(cuzk_domain *domain);
 
     /* n scalars, classified once (0, 1, -1, small, full) for any number of MSMs. montgomery:
-     * values are in Montgomery form (else canonical, already below r). Wiped when closed. */
+     * values are in Montgomery form (else canonical, already below r, and used in place: they
+     * stay alive until the set is closed). Wiped when closed. */
     cuzk_status (*scalars_open)(cuzk_scalars **out, cuzk_queue *queue, const field *fr,
                                 cuzk_slice values, size_t n, bool montgomery, cuzk_err *err);
     void (*scalars_close)(cuzk_scalars *scalars);
@@ -132,5 +133,6 @@ CUZK_MUST_CHECK cuzk_status cuzk_backend_find(const cuzk_backend **out, const ch
                                               cuzk_err *err);
 
 extern const cuzk_backend cuzk_backend_cpu;
+extern const cuzk_backend cuzk_backend_cuda; /* in builds with CUZK_HAVE_CUDA */
 
 #endif

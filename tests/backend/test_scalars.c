@@ -20,7 +20,7 @@ typedef struct fixture {
     cuzk_device dev;
     cuzk_queue queue;
     cuzk_buf buf;
-    uint64_t (*values)[SCALAR_LIMBS];
+    uint64_t (*values)[CPU_FR_LIMBS];
     curve curve;
     testrand rnd;
 } fixture;
@@ -43,7 +43,7 @@ static void teardown(fixture *f) {
 
 static void negate(const field *fr, uint64_t *k) {
     uint64_t borrow = 0;
-    for (unsigned i = 0; i < SCALAR_LIMBS; i++) {
+    for (unsigned i = 0; i < CPU_FR_LIMBS; i++) {
         cuzk_u128 d = (cuzk_u128)fr->m.p[i] - k[i] - borrow;
         k[i] = (uint64_t)d;
         borrow = (uint64_t)(d >> 64) & 1;
@@ -60,7 +60,7 @@ static cuzk_scalars *open_set(fixture *f, size_t n, bool montgomery) {
 
 /* A scalar whose magnitude has exactly n_bits bits, of either sign. */
 static void set_bits(fixture *f, uint64_t *k, unsigned n_bits, bool negative) {
-    memset(k, 0, SCALAR_BYTES);
+    memset(k, 0, CPU_FR_BYTES);
     if (n_bits == 0) return;
     for (unsigned i = 0; i < n_bits; i++) {
         uint64_t bit = i + 1 == n_bits || (testrand_u64(&f->rnd) & 1);
@@ -90,15 +90,15 @@ static void check_classes(curve_id id, unsigned n_threads, size_t n, bool montgo
         set_bits(&f, f.values[i], n_bits, negative);
         expected[i] = (int8_t)class_of_bits(n_bits, negative);
     }
-    uint64_t(*canonical)[SCALAR_LIMBS];
-    assert_int_equal(cuzk_alloc(&canonical, n, SCALAR_BYTES, NULL), CUZK_OK);
-    memcpy(canonical, f.values, n * SCALAR_BYTES);
+    uint64_t(*canonical)[CPU_FR_LIMBS];
+    assert_int_equal(cuzk_alloc(&canonical, n, CPU_FR_BYTES, NULL), CUZK_OK);
+    memcpy(canonical, f.values, n * CPU_FR_BYTES);
     for (size_t i = 0; montgomery && i < n; i++) {
         f.curve.fr.ops->to_mont(f.values[i], f.values[i], &f.curve.fr.m);
     }
 
     cuzk_scalars *set = open_set(&f, n, montgomery);
-    assert_memory_equal(set->values, canonical, n * SCALAR_BYTES);
+    assert_memory_equal(set->values, canonical, n * CPU_FR_BYTES);
     if (!montgomery) assert_ptr_equal(set->values, f.values);
     for (unsigned c = 0; c < SCALAR_CLASS_COUNT; c++) {
         scalar_slice slice = scalars_slice(set, (scalar_class)c, 0, n);

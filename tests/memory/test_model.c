@@ -7,7 +7,7 @@
  *     All threads meet after every few steps: there the last ones must come through with
  *     nobody left to wake them by chance, and a watchdog ends the test when they don't;
  *   - no buffer has two holders, nothing in use is evicted, and every byte comes back.
- * CUZK_MEMORY_STEPS: how many steps in all; millions take minutes. */
+ * CUZK_MEMORY_STEPS: how many steps in all; a million takes some five seconds. */
 #define _DEFAULT_SOURCE /* nanosleep */
 #include "memory/pinned_pool.h"
 
@@ -29,7 +29,7 @@
 #define STEPS_A_ROUND    4u
 #define N_THREADS        6u
 #define N_ENTRIES        8u
-#define DEFAULT_STEPS    300000u
+#define DEFAULT_STEPS    150000u
 #define AGING_NS         1000000u /* short, so that ages and priorities mix */
 #define WATCHDOG_SECONDS 60u
 #define ANY_SIZE         24u /* pages; the total is only twice that */

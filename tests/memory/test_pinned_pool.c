@@ -397,10 +397,10 @@ static void test_pinned_pool__takes_one_back_when_two_give_it_back_at_once(void 
     open_bench(&t, false);
     pthread_barrier_t start;
     assert_int_equal(pthread_barrier_init(&start, NULL, 2), 0);
-    for (unsigned i = 1; i <= 100; i++) {
+    for (unsigned i = 1; i <= 50; i++) {
         lease l;
-        assert_int_equal(
-            pinned_pool_checkout(&l, t.pool, 32 * PAGE, true, &now_or_never, NULL), CUZK_OK);
+        assert_int_equal(pinned_pool_checkout(&l, t.pool, 4 * MIB, true, &now_or_never, NULL),
+                         CUZK_OK);
         returner who[2] = {{.start = &start, .l = l}, {.start = &start, .l = l}};
         for (int k = 0; k < 2; k++) {
             assert_int_equal(pthread_create(&who[k].thread, NULL, returner_main, &who[k]), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backend/cpu/msm: several multi-scalar multiplications as one list of tasks.
  *
- *   look     which points are infinity (they are dropped), hence how many scalars of each class
+ *   look     which points are infinity (they are dropped): how many scalars of a class count
  *   plan     windows of each job (msm_plan), tasks of about equal cost
  *   sum      a task sorts its digits into buckets, sums the buckets, then sums those by weight
  *   combine  a job's tasks, from the top bit down
@@ -9,7 +9,6 @@
  * A task is some windows of one job: several when the job is small, so that batches of
  * additions are long all the same; one window; or a part of one window's buckets when there
  * are too few tasks for the threads. */
-#include "backend/cpu/msm_plan.h"
 #include "backend/cpu/msm_sum.h"
 
 #include "base/alloc.h"
@@ -22,19 +21,13 @@
 #define TASKS_PER_THREAD 8u
 #define MAX_PARTS        16u /* of one window */
 
-/* One class of a job's scalars, and which of them have a point that is not infinity. */
-typedef struct live_slice {
-    scalar_slice scalars;
-    uint64_t *live; /* bit i: scalars.index[i] */
-} live_slice;
-
 typedef struct job_state {
     const cuzk_msm_job *job;
     const uint8_t *points;
-    live_slice slices[SCALAR_CLASS_COUNT];
+    msm_slice slices[SCALAR_CLASS_COUNT];
     size_t n_live[SCALAR_CLASS_COUNT];
     msm_plan plan;
-    msm_digits digits;
+    msm_offsets offsets;
 } job_state;
 
 typedef struct look_item {
@@ -61,8 +54,9 @@ typedef struct msm_run_state {
     size_t n_looks;
     task *tasks;
     size_t n_tasks;
-    uint8_t *memory; /* for each slot: bucket ends, entries, summer */
+    uint8_t *memory; /* for each slot: bucket ends; digits, then a summer; entries */
     size_t slot_bytes, n_threads;
+    size_t *slot_used; /* bytes that hold secrets; the rest was never touched */
 } msm_run_state;
 
 static size_t words_for_bits(size_t n_bits) { return (n_bits + 63) / 64; }
@@ -79,7 +73,7 @@ static void look(void *arg, size_t i, unsigned slot) {
     const msm_run_state *run = arg;
     look_item *item = &run->looks[i];
     const job_state *state = &run->jobs[item->job];
-    const live_slice *slice = &state->slices[item->class];
+    const msm_slice *slice = &state->slices[item->class];
     const size_t point_bytes = point_packed_bytes(state->job->curve, state->job->group);
     (void)slot;
     for (size_t k = item->first; k < item->first + item->n; k++) {
@@ -107,7 +101,7 @@ static cuzk_status look_at_points(msm_run_state *run, cuzk_exec *exec, cuzk_err 
     look_item *item = run->looks;
     for (size_t j = 0; j < run->n_jobs; j++) {
         for (unsigned c = 0; c < SCALAR_CLASS_COUNT; c++) {
-            live_slice *slice = &run->jobs[j].slices[c];
+            msm_slice *slice = &run->jobs[j].slices[c];
             size_t n = slice->scalars.n;
             slice->live = live;
             live += words_for_bits(n);
@@ -191,7 +185,7 @@ static cuzk_status plan_tasks(msm_run_state *run, cuzk_err *err) {
         job_state *state = &run->jobs[j];
         const cuzk_msm_job *job = state->job;
         msm_plan_make(&state->plan, job->scalars->fr, job->curve, job->group, state->n_live);
-        msm_digits_init(&state->digits, &state->plan, job->scalars);
+        msm_offsets_init(&state->offsets, &state->plan, job->scalars);
         for (unsigned i = 0; i < state->plan.n_windows; i++) {
             total_cost += state->plan.windows[i].cost * unit_cost(job);
         }
@@ -206,143 +200,6 @@ static cuzk_status plan_tasks(msm_run_state *run, cuzk_err *err) {
 }
 
 /* ---- sum: one task ---- */
-/* Sorts one window's digits: counts them by bucket, or (list) writes them to their places. */
-typedef struct digit_sorter {
-    const msm_digits *digits;
-    const cuzk_scalars *scalars;
-    size_t first; /* of the job, in the scalar set */
-    unsigned limb, shift;
-    uint64_t mask;
-    uint32_t half;
-    uint32_t begin, n_slots; /* the range of |d| that is wanted */
-    uint32_t *slot;          /* count, later end so far, of |d| = begin and up */
-    uint32_t *entries;
-} digit_sorter;
-
-/* A few digits that wait for their buckets: working on them in steps hides the time that the
- * random accesses of each step take. */
-typedef struct digit_batch {
-    uint32_t slot[64], entry[64], place[64];
-    unsigned n;
-} digit_batch;
-
-CUZK_INLINE void add_to_batch(digit_batch *batch, const digit_sorter *s, uint32_t magnitude,
-                              bool negative, size_t index) {
-    uint32_t slot = magnitude - s->begin;
-    bool wanted = slot < s->n_slots;
-    batch->slot[batch->n] = slot;
-    batch->entry[batch->n] = (uint32_t)(index - s->first) | (uint32_t)negative << 31;
-    CUZK_PREFETCH(s->slot + (wanted ? slot : 0));
-    batch->n += wanted;
-}
-
-CUZK_INLINE void sort_batch(digit_batch *batch, const digit_sorter *s, bool list) {
-    if (!list) {
-        for (unsigned i = 0; i < batch->n; i++) s->slot[batch->slot[i]]++;
-        return;
-    }
-    for (unsigned i = 0; i < batch->n; i++) {
-        batch->place[i] = s->slot[batch->slot[i]]++;
-        CUZK_PREFETCH(s->entries + batch->place[i]);
-    }
-    for (unsigned i = 0; i < batch->n; i++) s->entries[batch->place[i]] = batch->entry[i];
-}
-
-/* `limb` holds the digit's lowest bit; a constant, so that all stays in registers. */
-CUZK_INLINE int32_t digit_of(const digit_sorter *s, uint32_t index, unsigned limb) {
-    uint64_t v[SCALAR_LIMBS + 1] = {0};
-    memcpy(v, s->scalars->values + (size_t)index * SCALAR_BYTES, SCALAR_BYTES);
-    const uint64_t *add = s->digits->add[v[SCALAR_LIMBS - 1] > s->digits->half_top];
-    uint64_t carry = 0;
-    for (unsigned i = 0; i < SCALAR_LIMBS && i <= limb + 1; i++) {
-        cuzk_u128 t = (cuzk_u128)v[i] + add[i] + carry;
-        v[i] = (uint64_t)t;
-        carry = (uint64_t)(t >> 64);
-    }
-    cuzk_u128 two = (cuzk_u128)v[limb + 1] << 64 | v[limb];
-    return (int32_t)((uint64_t)(two >> s->shift) & s->mask) - (int32_t)s->half;
-}
-
-CUZK_INLINE void sort_slice(const digit_sorter *s, const live_slice *slice, unsigned limb,
-                            bool list) {
-    size_t n_words = words_for_bits(slice->scalars.n);
-    for (size_t i = 0; i < n_words; i++) {
-        digit_batch batch;
-        batch.n = 0;
-        for (uint64_t bits = slice->live[i]; bits; bits &= bits - 1) {
-            uint32_t index = slice->scalars.index[64 * i + (size_t)__builtin_ctzll(bits)];
-            int32_t digit = digit_of(s, index, limb);
-            bool negative = digit < 0;
-            add_to_batch(&batch, s, (uint32_t)(negative ? -digit : digit), negative, index);
-        }
-        sort_batch(&batch, s, list);
-    }
-}
-
-static void count_digits(const digit_sorter *s, const live_slice *slice) {
-    switch (s->limb) {
-    case 0:
-        sort_slice(s, slice, 0, false);
-        break;
-    case 1:
-        sort_slice(s, slice, 1, false);
-        break;
-    case 2:
-        sort_slice(s, slice, 2, false);
-        break;
-    default:
-        sort_slice(s, slice, 3, false);
-        break;
-    }
-}
-
-static void list_digits(const digit_sorter *s, const live_slice *slice) {
-    switch (s->limb) {
-    case 0:
-        sort_slice(s, slice, 0, true);
-        break;
-    case 1:
-        sort_slice(s, slice, 1, true);
-        break;
-    case 2:
-        sort_slice(s, slice, 2, true);
-        break;
-    default:
-        sort_slice(s, slice, 3, true);
-        break;
-    }
-}
-
-static void sort_ones(const digit_sorter *s, const live_slice *slice, bool negative,
-                      bool list) {
-    size_t n_words = words_for_bits(slice->scalars.n);
-    for (size_t i = 0; i < n_words; i++) {
-        digit_batch batch;
-        batch.n = 0;
-        for (uint64_t bits = slice->live[i]; bits; bits &= bits - 1) {
-            uint32_t index = slice->scalars.index[64 * i + (size_t)__builtin_ctzll(bits)];
-            add_to_batch(&batch, s, 1, negative, index);
-        }
-        sort_batch(&batch, s, list);
-    }
-}
-
-static void sort_window(const digit_sorter *s, const job_state *state, const msm_window *w,
-                        bool list) {
-    if (w->ones) {
-        sort_ones(s, &state->slices[SCALAR_ONE], false, list);
-        sort_ones(s, &state->slices[SCALAR_MINUS_ONE], true, list);
-        return;
-    }
-    for (unsigned c = SCALAR_TINY; c < SCALAR_CLASS_COUNT; c++) {
-        if (w->offset >= msm_class_end((scalar_class)c, state->job->scalars->fr)) continue;
-        if (list)
-            list_digits(s, &state->slices[c]);
-        else
-            count_digits(s, &state->slices[c]);
-    }
-}
-
 /* Which buckets of a window a task has: weights [begin, begin + 2^log_n), and 2^(width-1) too
  * when it is the last (or only) part. */
 static msm_bucket_run buckets_of(const task *t, const msm_window *w) {
@@ -369,6 +226,15 @@ static void add_window(point *acc, const msm_summer *s, const task *t, const msm
     }
 }
 
+static size_t align64(size_t n_bytes) { return (n_bytes + 63) & ~(size_t)63; }
+
+/* Of digits, and later of the summer. */
+static size_t rest_bytes(const cuzk_msm_job *job, size_t n_slots, size_t n_digits) {
+    size_t n_digit_bytes = n_digits * sizeof(msm_digit);
+    size_t n_summer_bytes = msm_summer_bytes(job->curve, job->group, n_slots);
+    return align64(n_digit_bytes > n_summer_bytes ? n_digit_bytes : n_summer_bytes);
+}
+
 static void run_task(void *arg, size_t i, unsigned thread_slot) {
     const msm_run_state *run = arg;
     task *t = &run->tasks[i];
@@ -376,47 +242,41 @@ static void run_task(void *arg, size_t i, unsigned thread_slot) {
     const msm_window *windows = state->plan.windows + t->first_window;
     const cuzk_msm_job *job = state->job;
 
-    uint32_t *slot_end = (uint32_t *)(void *)(run->memory + thread_slot * run->slot_bytes);
-    uint32_t *entries = slot_end + t->n_slots;
-    uint8_t *rest = (uint8_t *)(entries + t->n_entries);
-    msm_summer summer;
-    msm_summer_init(&summer, job->curve, job->group, rest + (-(uintptr_t)rest & 63));
-
+    uint8_t *memory = run->memory + thread_slot * run->slot_bytes;
+    uint32_t *slot_end = (uint32_t *)(void *)memory;
+    size_t used = align64(t->n_slots * sizeof *slot_end);
+    msm_digit *digits = (msm_digit *)(void *)(memory + used);
+    msm_digit_finder f = {.slices = state->slices,
+                          .offsets = &state->offsets,
+                          .scalars = job->scalars,
+                          .first = job->first,
+                          .count = slot_end,
+                          .next = digits};
     msm_bucket_run runs[MSM_MAX_WINDOWS];
-    digit_sorter sorters[MSM_MAX_WINDOWS];
-    size_t n_slots = 0;
+    uint32_t n_slots = 0;
+
+    memset(slot_end, 0, t->n_slots * sizeof *slot_end);
     for (unsigned k = 0; k < t->n_windows; k++) {
-        const msm_window *w = &windows[k];
-        const msm_bucket_run wanted = buckets_of(t, w);
-        const bool last = t->part + 1 == t->n_parts;
-        const uint32_t skip = wanted.first == 0; /* digit zero */
-        const uint32_t n = (1u << wanted.log_n) + last;
-        sorters[k] = (digit_sorter){.digits = &state->digits,
-                                    .scalars = job->scalars,
-                                    .first = job->first,
-                                    .limb = w->offset / 64,
-                                    .shift = w->offset % 64,
-                                    .mask = ((uint64_t)1 << w->width) - 1,
-                                    .half = 1u << (w->width - 1),
-                                    .begin = (uint32_t)wanted.first + skip,
-                                    .n_slots = n - skip,
-                                    .slot = slot_end + n_slots + skip,
-                                    .entries = entries};
-        runs[k] = (msm_bucket_run){.first = n_slots, .log_n = wanted.log_n};
+        runs[k] = buckets_of(t, &windows[k]);
+        const uint32_t n = (1u << runs[k].log_n) + (t->part + 1 == t->n_parts);
+        const uint32_t skip = runs[k].first == 0; /* digit zero */
+        f.begin = (uint32_t)runs[k].first + skip;
+        f.n_wanted = n - skip;
+        f.slot = n_slots + skip;
+        msm_find_digits(&f, &windows[k]);
+        runs[k].first = n_slots;
         n_slots += n;
     }
 
-    memset(slot_end, 0, n_slots * sizeof *slot_end);
-    for (unsigned k = 0; k < t->n_windows; k++)
-        sort_window(&sorters[k], state, &windows[k], false);
-    for (size_t k = 0, place_at = 0; k < n_slots; k++) {
-        size_t count = slot_end[k];
-        slot_end[k] = (uint32_t)place_at;
-        place_at += count;
-    }
-    for (unsigned k = 0; k < t->n_windows; k++)
-        sort_window(&sorters[k], state, &windows[k], true);
-
+    /* The summer takes the place of the digits when they are sorted. */
+    const size_t n_digits = (size_t)(f.next - digits);
+    msm_summer summer;
+    msm_summer_init(&summer, job->curve, job->group, digits);
+    used += rest_bytes(job, n_slots, n_digits);
+    uint32_t *entries = (uint32_t *)(void *)(memory + used);
+    used += n_digits * sizeof *entries;
+    if (used > run->slot_used[thread_slot]) run->slot_used[thread_slot] = used;
+    msm_sort_digits(entries, slot_end, n_slots, digits, n_digits);
     msm_sum_buckets(&summer, state->points, entries, slot_end, n_slots);
     msm_sum_by_bit(&summer, runs, t->n_windows);
 
@@ -430,11 +290,12 @@ static cuzk_status run_tasks(msm_run_state *run, cuzk_exec *exec, cuzk_err *err)
     for (size_t i = 0; i < run->n_tasks; i++) {
         const task *t = &run->tasks[i];
         const cuzk_msm_job *job = run->jobs[t->job].job;
-        size_t n_bytes = (t->n_slots + t->n_entries) * sizeof(uint32_t) + 64 +
-                         msm_summer_bytes(job->curve, job->group, t->n_slots);
-        n_bytes = (n_bytes + 63) & ~(size_t)63;
+        size_t n_bytes = align64(t->n_slots * sizeof(uint32_t)) +
+                         rest_bytes(job, t->n_slots, t->n_entries) +
+                         align64(t->n_entries * sizeof(uint32_t));
         if (n_bytes > run->slot_bytes) run->slot_bytes = n_bytes;
     }
+    CUZK_TRY(cuzk_zalloc(&run->slot_used, run->n_threads, sizeof *run->slot_used, err));
     CUZK_TRY(cuzk_alloc(&run->memory, run->n_threads, run->slot_bytes, err));
     cuzk_exec_for(exec, run->n_tasks, run_task, run);
     return CUZK_OK;
@@ -471,19 +332,33 @@ static cuzk_status run_jobs(msm_run_state *run, cuzk_exec *exec, cuzk_err *err) 
     return CUZK_OK;
 }
 
+static cuzk_status check_job(job_state *state, const cuzk_msm_job *job, cuzk_err *err) {
+    size_t n_scalars = job->scalars->n;
+    if (job->first > n_scalars || job->n > n_scalars - job->first) {
+        return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu.msm",
+                         "scalars %zu to %zu of a set of %zu", job->first, job->first + job->n,
+                         n_scalars);
+    }
+    state->job = job;
+    return cpu_slice_bytes(&state->points, job->points, job->n,
+                           point_packed_bytes(job->curve, job->group), "points", err);
+}
+
 cuzk_status cpu_msm(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs,
                     cuzk_err *err) {
     cuzk_exec *exec = queue->dev->exec;
     msm_run_state run = {.n_jobs = n_jobs, .n_threads = cuzk_exec_n_threads(exec)};
     CUZK_TRY(cuzk_zalloc(&run.jobs, n_jobs, sizeof *run.jobs, err));
-    for (size_t j = 0; j < n_jobs; j++) {
-        CUZK_ASSERT(jobs[j].first <= jobs[j].scalars->n);
-        CUZK_ASSERT(jobs[j].n <= jobs[j].scalars->n - jobs[j].first);
-        run.jobs[j].job = &jobs[j];
-        run.jobs[j].points = jobs[j].points.buf->p + jobs[j].points.offset;
+    cuzk_status status = CUZK_OK;
+    for (size_t j = 0; j < n_jobs && status == CUZK_OK; j++) {
+        status = check_job(&run.jobs[j], &jobs[j], err);
     }
-    cuzk_status status = run_jobs(&run, exec, err);
-    cuzk_free_secret(run.memory, run.n_threads * run.slot_bytes);
+    if (status == CUZK_OK) status = run_jobs(&run, exec, err);
+    for (size_t i = 0; run.memory && i < run.n_threads; i++) {
+        cuzk_wipe(run.memory + i * run.slot_bytes, run.slot_used[i]);
+    }
+    cuzk_free(run.memory);
+    cuzk_free(run.slot_used);
     cuzk_free_secret(run.tasks, run.n_tasks * sizeof *run.tasks);
     cuzk_free_secret(run.looks, run.n_looks * sizeof *run.looks);
     cuzk_free_secret(run.live, run.n_live_words * sizeof *run.live);

@@ -2,14 +2,12 @@
 /* backend/cpu/msm_plan: see msm_plan.h. */
 #include "backend/cpu/msm_plan.h"
 
-#include <string.h>
-
-#define MAX_BITS  (64u * SCALAR_LIMBS)
+#define MAX_BITS  (64u * CPU_FR_LIMBS)
 #define HUGE_COST 1e300
 
 unsigned msm_class_end(scalar_class c, const field *fr) {
     unsigned n_bits = fr->m.n_bits;
-    /* Signed digits of E bits reach 2^(E-1), less a part of about 2^-width (of the top window).
+    /* Signed digits of E bits reach 2^(E-1), less a part of about 2^-width of the top window.
      * |k| < r/2 < 2^(n_bits-1) fits into n_bits of them, unless r begins with four ones. */
     unsigned shift = (n_bits - 4) % 64;
     uint64_t top = fr->m.p[(n_bits - 4) / 64] >> shift;
@@ -66,23 +64,5 @@ void msm_plan_make(msm_plan *plan, const field *fr, const curve *c, group_id gro
                          .width = width[bit],
                          .n_points = reaching[bit],
                          .cost = window_cost(reaching[bit], width[bit], sort_cost)};
-    }
-}
-
-void msm_digits_init(msm_digits *digits, const msm_plan *plan, const cuzk_scalars *scalars) {
-    const uint64_t *r = scalars->fr->m.p;
-    memset(digits, 0, sizeof *digits);
-    digits->half_top = scalars->half_top;
-    uint64_t *add = digits->add[0];
-    for (unsigned i = 0; i < plan->n_windows; i++) {
-        const msm_window *w = &plan->windows[i];
-        unsigned bit = w->offset + w->width - 1;
-        if (!w->ones) add[bit / 64] |= (uint64_t)1 << bit % 64;
-    }
-    uint64_t borrow = 0;
-    for (unsigned i = 0; i < SCALAR_LIMBS; i++) {
-        cuzk_u128 d = (cuzk_u128)add[i] - r[i] - borrow;
-        digits->add[1][i] = (uint64_t)d;
-        borrow = (uint64_t)(d >> 64) & 1;
     }
 }

@@ -10,7 +10,7 @@
 
 #define MSM_MIN_WIDTH   5u /* see msm_class_end */
 #define MSM_MAX_WIDTH   17u
-#define MSM_MAX_WINDOWS (64u * SCALAR_LIMBS / MSM_MIN_WIDTH + 2u)
+#define MSM_MAX_WINDOWS (64u * CPU_FR_LIMBS / MSM_MIN_WIDTH + 2u)
 
 /* Digit d of a window counts 2^offset d, with -2^(width-1) <= d < 2^(width-1); points are
  * gathered by |d|. The window of the scalars 1 and -1 has width 1 and digit +-1. */
@@ -37,15 +37,5 @@ void msm_plan_make(msm_plan *plan, const field *fr, const curve *c, group_id gro
 static inline size_t msm_window_slots(const msm_window *w) {
     return ((size_t)1 << (w->width - 1)) + 1;
 }
-
-/* Cuts digits out of scalars without a carry chain: with K = sum of 2^(offset + width - 1)
- * over all windows, digit j of k is bits j of k + K, minus 2^(width-1). Negative scalars
- * (k - r) take K - r instead. */
-typedef struct msm_digits {
-    uint64_t add[2][SCALAR_LIMBS]; /* K, K - r */
-    uint64_t half_top;
-} msm_digits;
-
-void msm_digits_init(msm_digits *digits, const msm_plan *plan, const cuzk_scalars *scalars);
 
 #endif

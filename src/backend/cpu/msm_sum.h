@@ -5,9 +5,7 @@
  * sum of buckets by weight. All additions are affine and go through the limb table in batches
  * of independent pairs, whatever the distribution: a bucket is summed as a tree, so one bucket
  * that holds everything costs the same as many small ones. */
-#include "math/group/group.h"
-
-#define MSM_ENTRY_NEGATE 0x80000000u /* entry = index of a point, and whether to negate it */
+#include "backend/cpu/msm_digits.h"
 
 /* What one thread needs to sum one task's buckets. Thread: owned. */
 typedef struct msm_summer {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BLOCK_VALUES 8192u
+#define SCALARS_MAX  0x7fffffffu /* an index leaves room for the sign of a digit */
 #define CLASS_ZERO   SCALAR_CLASS_COUNT
 
 static const uint16_t class_bits[SCALAR_CLASS_COUNT] = {1, 1, 16, 40, 72, 136, 256};
@@ -26,16 +27,16 @@ typedef struct classify_job {
     block_counts *blocks;
 } classify_job;
 
-static unsigned bit_length(const uint64_t k[SCALAR_LIMBS]) {
-    for (unsigned i = SCALAR_LIMBS; i-- > 0;) {
+static unsigned bit_length(const uint64_t k[CPU_FR_LIMBS]) {
+    for (unsigned i = CPU_FR_LIMBS; i-- > 0;) {
         if (k[i]) return 64 * i + 64 - (unsigned)__builtin_clzll(k[i]);
     }
     return 0;
 }
 
-static void subtract(uint64_t r[SCALAR_LIMBS], const uint64_t *a, const uint64_t *b) {
+static void subtract(uint64_t r[CPU_FR_LIMBS], const uint64_t *a, const uint64_t *b) {
     uint64_t borrow = 0;
-    for (unsigned i = 0; i < SCALAR_LIMBS; i++) {
+    for (unsigned i = 0; i < CPU_FR_LIMBS; i++) {
         cuzk_u128 d = (cuzk_u128)a[i] - b[i] - borrow;
         r[i] = (uint64_t)d;
         borrow = (uint64_t)(d >> 64) & 1;
@@ -43,9 +44,9 @@ static void subtract(uint64_t r[SCALAR_LIMBS], const uint64_t *a, const uint64_t
 }
 
 static unsigned classify(const cuzk_scalars *set, const uint8_t *value) {
-    uint64_t k[SCALAR_LIMBS];
+    uint64_t k[CPU_FR_LIMBS];
     memcpy(k, value, sizeof k);
-    bool negative = k[SCALAR_LIMBS - 1] > set->half_top;
+    bool negative = scalar_is_negative(set, k);
     if (negative) subtract(k, set->fr->m.p, k);
     unsigned n_bits = bit_length(k);
     if (n_bits == 0) return CLASS_ZERO;
@@ -66,12 +67,12 @@ static void count_block(void *arg, size_t block, unsigned slot) {
     (void)slot;
     for (size_t i = block * BLOCK_VALUES; i < block_end(set, block); i++) {
         if (job->montgomery) {
-            uint64_t k[SCALAR_LIMBS];
-            memcpy(k, job->montgomery + i * SCALAR_BYTES, sizeof k);
+            uint64_t k[CPU_FR_LIMBS];
+            memcpy(k, job->montgomery + i * CPU_FR_BYTES, sizeof k);
             set->fr->ops->from_mont(k, k, &set->fr->m);
-            memcpy(set->owned + i * SCALAR_BYTES, k, sizeof k);
+            memcpy(set->owned + i * CPU_FR_BYTES, k, sizeof k);
         }
-        job->blocks[block].n[classify(set, set->values + i * SCALAR_BYTES)]++;
+        job->blocks[block].n[classify(set, set->values + i * CPU_FR_BYTES)]++;
     }
 }
 
@@ -81,7 +82,7 @@ static void list_block(void *arg, size_t block, unsigned slot) {
     size_t *place = job->blocks[block].n;
     (void)slot;
     for (size_t i = block * BLOCK_VALUES; i < block_end(set, block); i++) {
-        unsigned c = classify(set, set->values + i * SCALAR_BYTES);
+        unsigned c = classify(set, set->values + i * CPU_FR_BYTES);
         if (c != CLASS_ZERO) set->index[place[c]++] = (uint32_t)i;
     }
 }
@@ -106,7 +107,7 @@ static cuzk_status build(cuzk_scalars *set, const uint8_t *values, bool montgome
     block_counts *blocks;
     set->values = values;
     if (montgomery) {
-        CUZK_TRY(cuzk_alloc(&set->owned, set->n, SCALAR_BYTES, err));
+        CUZK_TRY(cuzk_alloc(&set->owned, set->n, CPU_FR_BYTES, err));
         set->values = set->owned;
     }
     CUZK_TRY(cuzk_zalloc(&blocks, n_blocks, sizeof *blocks, err));
@@ -124,18 +125,19 @@ static cuzk_status build(cuzk_scalars *set, const uint8_t *values, bool montgome
 
 cuzk_status cpu_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field *fr,
                              cuzk_slice values, size_t n, bool montgomery, cuzk_err *err) {
-    if (fr->m.n_limbs != SCALAR_LIMBS || n > INT32_MAX) {
+    const uint8_t *bytes;
+    CUZK_TRY(cpu_check_fr(fr, err));
+    if (n > SCALARS_MAX) {
         return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu.scalars",
-                         "%zu scalars of %u limbs; sets hold at most %ld, of %u limbs", n,
-                         fr->m.n_limbs, (long)INT32_MAX, SCALAR_LIMBS);
+                         "%zu scalars, a set holds at most %u", n, SCALARS_MAX);
     }
+    CUZK_TRY(cpu_slice_bytes(&bytes, values, n, CPU_FR_BYTES, "scalars", err));
     cuzk_scalars *set;
     CUZK_TRY(cuzk_zalloc(&set, 1, sizeof *set, err));
     set->fr = fr;
     set->n = n;
-    set->half_top = fr->m.p[SCALAR_LIMBS - 1] >> 1;
-    cuzk_status status =
-        build(set, values.buf->p + values.offset, montgomery, queue->dev->exec, err);
+    set->half_top = fr->m.p[CPU_FR_LIMBS - 1] >> 1;
+    cuzk_status status = build(set, bytes, montgomery, queue->dev->exec, err);
     if (status != CUZK_OK) {
         cpu_scalars_close(set);
         return status;
@@ -146,7 +148,7 @@ cuzk_status cpu_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field 
 
 void cpu_scalars_close(cuzk_scalars *set) {
     if (!set) return;
-    cuzk_free_secret(set->owned, set->n * SCALAR_BYTES);
+    cuzk_free_secret(set->owned, set->n * CPU_FR_BYTES);
     cuzk_free_secret(set->index, set->class_start[SCALAR_CLASS_COUNT] * sizeof *set->index);
     cuzk_free_secret(set, sizeof *set);
 }

@@ -5,9 +5,6 @@
  * signed numbers: k above r/2 stands for k - r, so -1 is as small as 1. Zeros are dropped. */
 #include "backend/cpu/cpu.h"
 
-#define SCALAR_LIMBS 4u
-#define SCALAR_BYTES 32u
-
 /* Classes after the first two are by the bit length of |k|. The bounds lie a little above the
  * word sizes of circuits, because sums of a few words are common in them. */
 typedef enum scalar_class {
@@ -39,6 +36,9 @@ typedef struct scalar_slice {
 
 scalar_slice scalars_slice(const cuzk_scalars *scalars, scalar_class c, size_t first,
                            size_t n);
+CUZK_INLINE bool scalar_is_negative(const cuzk_scalars *scalars, const uint64_t *k) {
+    return k[CPU_FR_LIMBS - 1] > scalars->half_top;
+}
 /* Bits of |k| that a scalar of this class may have, in a field whose order has n_bits. */
 unsigned scalar_class_bits(scalar_class c, unsigned n_bits);
 
