@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cuzk_backend *const backends[] = {&cuzk_backend_cpu};
+static const cuzk_backend *const backends[] = {
+    &cuzk_backend_cpu,
+#ifdef CUZK_HAVE_CUDA
+    &cuzk_backend_cuda,
+#endif
+};
 
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 

@@ -18,7 +18,7 @@ compile() { # header, flags...
 }
 
 mapfile -t installed < <(cd include && find . -name '*.h' -printf '%P\n' | sort)
-mapfile -t inner < <(cd src && find . -name '*.h' ! -name '*.tmpl.h' ! -name '*.inc.h' ! -path './cli/*' -printf '%P\n' | sort)
+mapfile -t inner < <(cd src && find . -name '*.h' ! -name '*.tmpl.h' ! -name '*.inc.h' ! -path './cli/*' ! -path './backend/cuda/*' -printf '%P\n' | sort)
 [ ${#installed[@]} -gt 0 ] && [ ${#inner[@]} -gt 0 ]
 
 for header in "${installed[@]}"; do

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backend/cuda/cuda_error: the one place where a cudaError_t becomes a status. */
+#include "backend/cuda/cuda.h"
+
+extern "C" cuzk_status cuda_check(cudaError_t code, const char *what, cuzk_err *err) {
+    if (code == cudaSuccess) return CUZK_OK;
+    (void)cudaGetLastError(); /* an error that can be survived must not meet the next call */
+    const bool no_memory = code == cudaErrorMemoryAllocation;
+    return cuzk_fail(err, no_memory ? CUZK_ERR_NOMEM : CUZK_ERR_DEVICE, "backend.cuda",
+                     "%s: %s (%s)", what, cudaGetErrorString(code), cudaGetErrorName(code));
+}

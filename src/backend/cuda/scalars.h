@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CUZK_BACKEND_CUDA_SCALARS_H
+#define CUZK_BACKEND_CUDA_SCALARS_H
+/* backend/cuda/scalars: scalar sets. A set is kept as |k| with its sign in the top bit, k taken
+ * between -r/2 and r/2, and counted by the length of |k|: all that a plan has to know, because
+ * the zero digits of short scalars cost nothing. */
+#include "backend/cuda/cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+cuzk_status cuda_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field *fr,
+                              cuzk_slice values, size_t n, bool montgomery, cuzk_err *err);
+void cuda_scalars_close(cuzk_scalars *scalars);
+
+/* scalars.cu: n_by_bits (CUDA_SCALAR_LENGTHS of them, on the device) is added to. */
+cuzk_status cuda_scalars_classify(const field *fr, const uint32_t *values, uint32_t *out,
+                                  size_t n, bool montgomery, unsigned long long *n_by_bits,
+                                  cudaStream_t stream, cuzk_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
