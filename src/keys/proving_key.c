@@ -13,10 +13,24 @@ cuzk_status proving_key_load_point(point *out, const curve *c, group_id g,
     return CUZK_OK;
 }
 
+/* A constant at infinity, or of small order, is no mere damage: with beta1, B1 and delta1 there,
+ * r would not blind A, and yet the proof would verify. */
+static cuzk_status load_constant(point *out, const curve *c, group_id g, const uint8_t *packed,
+                                 const char *what, cuzk_err *err) {
+    CUZK_TRY(proving_key_load_point(out, c, g, packed, what, err));
+    if (point_is_infinity(c, g, out))
+        return cuzk_fail(err, CUZK_ERR_FORMAT, "keys.proving_key",
+                         "%s: the point at infinity, expected another point", what);
+    if (!point_is_in_subgroup(c, g, out))
+        return cuzk_fail(err, CUZK_ERR_FORMAT, "keys.proving_key",
+                         "%s: not in the group of prime order", what);
+    return CUZK_OK;
+}
+
 static cuzk_status load_g1(g1_affine *out, const curve *c, const uint8_t *packed,
                            const char *what, cuzk_err *err) {
     point p;
-    CUZK_TRY(proving_key_load_point(&p, c, GROUP_G1, packed, what, err));
+    CUZK_TRY(load_constant(&p, c, GROUP_G1, packed, what, err));
     point_to_g1(c, out, &p);
     return CUZK_OK;
 }
@@ -24,7 +38,7 @@ static cuzk_status load_g1(g1_affine *out, const curve *c, const uint8_t *packed
 static cuzk_status load_g2(g2_affine *out, const curve *c, const uint8_t *packed,
                            const char *what, cuzk_err *err) {
     point p;
-    CUZK_TRY(proving_key_load_point(&p, c, GROUP_G2, packed, what, err));
+    CUZK_TRY(load_constant(&p, c, GROUP_G2, packed, what, err));
     point_to_g2(c, out, &p);
     return CUZK_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backend/cpu/msm: several multi-scalar multiplications as one list of tasks.
  *
- *   look     which points are infinity (they are dropped): how many scalars of a class count
+ *   look     which points are infinity (they are dropped): how many scalars of a class count;
+ *            and whether all are packed as they should be
  *   plan     windows of each job (msm_plan), tasks of about equal cost
  *   sum      a task sorts its digits into buckets, sums the buckets, then sums those by weight
  *   combine  a job's tasks, from the top bit down
@@ -34,6 +35,7 @@ typedef struct look_item {
     size_t job;
     unsigned class;
     size_t first, n, n_live;
+    size_t bad; /* index of a point with a coordinate >= q, or SIZE_MAX */
 } look_item;
 
 typedef struct task {
@@ -61,12 +63,25 @@ typedef struct msm_run_state {
 
 static size_t words_for_bits(size_t n_bits) { return (n_bits + 63) / 64; }
 
-/* ---- look: points at infinity ---- */
+/* ---- look: points at infinity, and those that no key should hold ---- */
 static bool is_zero(const uint8_t *p, size_t n_bytes) {
     uint64_t any = 0;
     for (size_t i = 0; i < n_bytes && any == 0; i += sizeof any)
         memcpy(&any, p + i, sizeof any);
     return any == 0;
+}
+
+static bool all_below(const uint8_t *p, size_t n_values, const limb_mod *m) {
+    for (; n_values > 0; n_values--, p += 8 * m->n_limbs) {
+        unsigned i = m->n_limbs;
+        uint64_t v;
+        do {
+            i--;
+            memcpy(&v, p + 8 * i, sizeof v);
+        } while (i > 0 && v == m->p[i]);
+        if (v >= m->p[i]) return false;
+    }
+    return true;
 }
 
 static void look(void *arg, size_t i, unsigned slot) {
@@ -78,7 +93,10 @@ static void look(void *arg, size_t i, unsigned slot) {
     (void)slot;
     for (size_t k = item->first; k < item->first + item->n; k++) {
         size_t index = slice->scalars.index[k] - state->job->first;
-        bool live = !is_zero(state->points + index * point_bytes, point_bytes);
+        const uint8_t *p = state->points + index * point_bytes;
+        bool live = !is_zero(p, point_bytes);
+        if (!all_below(p, 2 * (size_t)state->job->group, &state->job->curve->fq.m))
+            item->bad = index;
         slice->live[k / 64] |= (uint64_t)live << k % 64;
         item->n_live += live;
     }
@@ -110,13 +128,22 @@ static cuzk_status look_at_points(msm_run_state *run, cuzk_exec *exec, cuzk_err 
                 *item++ = (look_item){.job = j,
                                       .class = c,
                                       .first = first,
-                                      .n = n_left < LOOK_BLOCK ? n_left : LOOK_BLOCK};
+                                      .n = n_left < LOOK_BLOCK ? n_left : LOOK_BLOCK,
+                                      .bad = SIZE_MAX};
             }
         }
     }
     cuzk_exec_for(exec, run->n_looks, look, run);
     for (size_t i = 0; i < run->n_looks; i++) {
-        run->jobs[run->looks[i].job].n_live[run->looks[i].class] += run->looks[i].n_live;
+        const look_item *seen = &run->looks[i];
+        if (seen->bad != SIZE_MAX) {
+            return cuzk_fail(err, CUZK_ERR_FORMAT, "backend.cpu.msm",
+                             "point %zu of %zu in a G%d query: a coordinate is not below the "
+                             "field's modulus",
+                             seen->bad, run->jobs[seen->job].job->n,
+                             (int)run->jobs[seen->job].job->group);
+        }
+        run->jobs[seen->job].n_live[seen->class] += seen->n_live;
     }
     return CUZK_OK;
 }

@@ -2,6 +2,7 @@
 #include "math/group/group.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "math/field/tower.h"
 
 #include <string.h>
@@ -501,6 +502,21 @@ static bool co_load(const curve *c, group_id g, fe2 *r, const uint8_t *packed) {
 static void co_store(const curve *c, group_id g, uint8_t *packed, const fe2 *a) {
     field_store_mont(&c->fq, packed, a->c0.l);
     if (g == GROUP_G2) field_store_mont(&c->fq, packed + c->fq.n_bytes, a->c1.l);
+}
+
+void point_load_packed_unchecked(const curve *c, group_id g, point *r, const uint8_t *packed) {
+    const size_t n_bytes = c->fq.n_bytes;
+    fe *const part[2][2] = {{&r->x.c0, &r->x.c1}, {&r->y.c0, &r->y.c1}};
+    point_set_infinity(c, g, r);
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned j = 0; j < (unsigned)g; j++, packed += n_bytes)
+            for (unsigned k = 0; k < c->fq.m.n_limbs; k++)
+                part[i][j]->l[k] = load_le64(packed + 8 * k);
+    if (co_is_zero(c, g, &r->x) && co_is_zero(c, g, &r->y)) {
+        point_set_infinity(c, g, r);
+    } else {
+        fe2_set_one(c, &r->z);
+    }
 }
 
 bool point_load_packed(const curve *c, group_id g, point *r, const uint8_t *packed) {

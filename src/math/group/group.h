@@ -43,6 +43,9 @@ bool point_is_in_subgroup(const curve *c, group_id g, const point *a);
 size_t point_packed_bytes(const curve *c, group_id g);
 /* False when a coordinate is not below q; on-curve is a separate question. */
 bool point_load_packed(const curve *c, group_id g, point *r, const uint8_t *packed);
+/* For bytes that were checked or computed: a coordinate that is not below q after all (a mapped
+ * key may change under us) gives a meaningless point, no more. */
+void point_load_packed_unchecked(const curve *c, group_id g, point *r, const uint8_t *packed);
 void point_store_packed(const curve *c, group_id g, uint8_t *packed, const point *a);
 /* n points at once with one inversion: scratch-free for the caller (uses cuzk_alloc). */
 CUZK_MUST_CHECK cuzk_status point_store_packed_many(const curve *c, group_id g,
