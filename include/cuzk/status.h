@@ -19,10 +19,10 @@ typedef enum cuzk_status {
     CUZK_ERR_WITNESS = -11,   /* submitter: a witness that does not fit or satisfy    */
     CUZK_ERR_INVALID = -12,   /* submitter: a well-formed proof that does not verify  */
     CUZK_ERR_NOMEM = -20,     /* caller: the system refused memory                    */
-    CUZK_ERR_BUDGET = -21,    /* caller: more than the configured limit allows        */
+    CUZK_ERR_BUDGET = -21,    /* caller: over a limit, or an output can't be stored   */
     CUZK_ERR_BUSY = -22,      /* caller: deadline passed, a retry may succeed         */
     CUZK_ERR_CANCELLED = -23, /* caller: cancelled by the caller's own callback       */
-    CUZK_ERR_IO = -30,        /* operator: a file could not be opened, read, written  */
+    CUZK_ERR_IO = -30,        /* operator: an input could not be opened or read       */
     CUZK_ERR_DEVICE = -40,    /* operator: an accelerator failed or is missing        */
     CUZK_ERR_INTERNAL = -90   /* us: a bug                                            */
 } cuzk_status;

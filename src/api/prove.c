@@ -56,33 +56,55 @@ static cuzk_status check_fits(const cuzk_key *key, const wtns_view *w, cuzk_err 
     return CUZK_OK;
 }
 
-/* The proof did not verify. When the circuit is at hand, say which constraint is to blame. */
-static cuzk_status explain(const cuzk_key *key, const uint8_t *values, const char *r1cs_path,
-                           cuzk_err *err) {
+/* The circuit that a failing witness is held against. */
+typedef struct circuit {
     file_in file;
     r1cs_view r1cs;
-    CUZK_TRY(api_open(&file, r1cs_path, err));
-    cuzk_status st = r1cs_parse(&r1cs, file.bytes, err);
+} circuit;
+
+/* Before the work, so that a wrong name costs nothing. r1cs_path NULL: an empty one. */
+static cuzk_status circuit_open(circuit *out, const cuzk_key *key, const char *r1cs_path,
+                                cuzk_err *err) {
+    circuit c = {0};
+    *out = c;
+    if (!r1cs_path) return CUZK_OK;
+    CUZK_TRY(api_open(&c.file, r1cs_path, err));
+    const curve_params *of_key = key->pk.curve->params;
+    cuzk_status st = r1cs_parse(&c.r1cs, c.file.bytes, err);
+    if (st == CUZK_OK && (c.r1cs.curve != of_key->id || c.r1cs.n_wires != key->pk.n_vars))
+        st = cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
+                       "%u wires over %s, of another circuit than the key: it has %u over %s",
+                       c.r1cs.n_wires, curve_params_of(c.r1cs.curve)->name, key->pk.n_vars,
+                       of_key->name);
     if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, r1cs_path);
-    if (st == CUZK_OK &&
-        (r1cs.curve != key->pk.curve->params->id || r1cs.n_wires != key->pk.n_vars))
-        st =
-            cuzk_fail(err, CUZK_ERR_FORMAT, "api.prove",
-                      "the witness does not satisfy the circuit, and %s is of another circuit "
-                      "than the key",
-                      r1cs_path);
     if (st == CUZK_OK)
-        st = constraints_check(&r1cs, values, key->pk.n_vars, &key->pk.curve->fr,
-                               key->rt->exec, err);
+        *out = c;
+    else
+        file_in_close(&c.file);
+    return st;
+}
+
+static void circuit_close(circuit *c) { file_in_close(&c->file); }
+
+/* The proof did not verify: says which constraint is to blame. */
+static cuzk_status explain(const cuzk_key *key, const uint8_t *values, const circuit *c,
+                           cuzk_err *err) {
+    cuzk_err why;
+    const cuzk_status st = constraints_check(&c->r1cs, values, key->pk.n_vars,
+                                             &key->pk.curve->fr, key->rt->exec, &why);
     if (st == CUZK_OK) {
-        st = cuzk_fail(
+        (void)cuzk_fail(
             err, CUZK_ERR_FORMAT, "api.prove",
             "the witness satisfies the circuit but the proof does not verify: the key is "
             "damaged or of another circuit");
         if (key->path) cuzk_err_prefix(err, key->path);
+        return CUZK_ERR_FORMAT;
     }
-    file_in_close(&file);
-    return st;
+    if (st == CUZK_ERR_WITNESS) return cuzk_fail(err, st, why.where, "%s", why.text);
+    return cuzk_fail(err, CUZK_ERR_WITNESS, "api.prove",
+                     "the witness does not satisfy the circuit; no constraint is named, "
+                     "because of the r1cs: %s",
+                     why.text);
 }
 
 static cuzk_status write_texts(cuzk_proof *proof, const curve *c, const groth16_proof *g,
@@ -93,7 +115,8 @@ static cuzk_status write_texts(cuzk_proof *proof, const curve *c, const groth16_
 
 /* values: aligned, stable, checked for length only. */
 static cuzk_status prove_values(cuzk_proof **out, cuzk_key *key, const uint8_t *values,
-                                const cuzk_prove_options *o, cuzk_err *err) {
+                                const circuit *against, const cuzk_prove_options *o,
+                                cuzk_err *err) {
     const curve *c = key->pk.curve;
     cuzk_proof *proof = NULL;
     groth16_proof g;
@@ -103,7 +126,7 @@ static cuzk_status prove_values(cuzk_proof **out, cuzk_key *key, const uint8_t *
     cuzk_status st = groth16_prove(&g, &key->pk, values, &options, err);
     end_stage(&clock);
     if (st == CUZK_ERR_FORMAT && key->path) cuzk_err_prefix(err, key->path);
-    if (st == CUZK_ERR_WITNESS && o->r1cs_path) st = explain(key, values, o->r1cs_path, err);
+    if (st == CUZK_ERR_WITNESS && o->r1cs_path) st = explain(key, values, against, err);
     if (st == CUZK_OK)
         st = write_texts(proof, c, &g, values + c->fr.n_bytes, key->pk.n_public, err);
     if (st == CUZK_OK && o->progress)
@@ -150,35 +173,49 @@ static cuzk_status check_arguments(cuzk_proof **out, const cuzk_key *key,
     return CUZK_OK;
 }
 
-static cuzk_status prove_and_wipe(cuzk_proof **out, cuzk_key *key, witness_copy w,
-                                  const cuzk_prove_options *options, cuzk_err *err) {
+/* wtns_path NULL: `wtns` holds the witness. */
+static cuzk_status prove_with(cuzk_proof **out, cuzk_key *key, const circuit *against,
+                              const char *wtns_path, cuzk_span wtns,
+                              const cuzk_prove_options *o, cuzk_err *err) {
+    file_in file = {.bytes = wtns};
+    witness_copy w;
+    if (wtns_path) CUZK_TRY(api_open(&file, wtns_path, err));
+    cuzk_status st = load_witness(&w, key, file.bytes, err);
+    if (wtns_path) file_in_close(&file);
+    if (st == CUZK_ERR_FORMAT && wtns_path) cuzk_err_prefix(err, wtns_path);
+    if (st == CUZK_OK) {
+        st = prove_values(out, key, w.values, against, o, err);
+        cuzk_free_secret(w.values, w.n_bytes);
+    }
+    if (st == CUZK_ERR_WITNESS && wtns_path) cuzk_err_prefix(err, wtns_path);
+    return st;
+}
+
+static cuzk_status prove_any(cuzk_proof **out, cuzk_key *key, const char *wtns_path,
+                             cuzk_span wtns, const cuzk_prove_options *options,
+                             cuzk_err *err) {
     const cuzk_prove_options defaults = CUZK_PROVE_OPTIONS_INIT;
-    cuzk_status st = prove_values(out, key, w.values, options ? options : &defaults, err);
-    cuzk_free_secret(w.values, w.n_bytes);
+    const cuzk_prove_options *o = options ? options : &defaults;
+    circuit against;
+    CUZK_TRY(circuit_open(&against, key, o->r1cs_path, err));
+    cuzk_status st = prove_with(out, key, &against, wtns_path, wtns, o, err);
+    circuit_close(&against);
     return st;
 }
 
 cuzk_status cuzk_prove(cuzk_proof **out, cuzk_key *key, const void *wtns, size_t n_bytes,
                        const cuzk_prove_options *options, cuzk_err *err) {
-    witness_copy w;
     CUZK_TRY(check_arguments(out, key, options, err));
     if (!wtns) return cuzk_fail(err, CUZK_ERR_ARG, "api.prove", "no witness (wtns is NULL)");
-    CUZK_TRY(load_witness(&w, key, (cuzk_span){wtns, n_bytes}, err));
-    return prove_and_wipe(out, key, w, options, err);
+    return prove_any(out, key, NULL, (cuzk_span){wtns, n_bytes}, options, err);
 }
 
 cuzk_status cuzk_prove_file(cuzk_proof **out, cuzk_key *key, const char *wtns_path,
                             const cuzk_prove_options *options, cuzk_err *err) {
-    file_in file;
-    witness_copy w;
     CUZK_TRY(check_arguments(out, key, options, err));
-    CUZK_TRY(api_open(&file, wtns_path, err));
-    cuzk_status st = load_witness(&w, key, file.bytes, err);
-    file_in_close(&file);
-    if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, wtns_path);
-    if (st == CUZK_OK) st = prove_and_wipe(out, key, w, options, err);
-    if (st == CUZK_ERR_WITNESS) cuzk_err_prefix(err, wtns_path);
-    return st;
+    if (!wtns_path)
+        return cuzk_fail(err, CUZK_ERR_ARG, "api.prove", "no witness (wtns_path is NULL)");
+    return prove_any(out, key, wtns_path, (cuzk_span){0}, options, err);
 }
 
 const char *cuzk_proof_json(const cuzk_proof *proof) { return proof->json; }

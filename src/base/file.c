@@ -17,11 +17,32 @@
 #define FIRST_READ_BYTES ((size_t)64 << 10)
 #define OUT_BUFFER_BYTES ((size_t)64 << 10)
 
-static cuzk_status fail_system(cuzk_err *err, const char *what, const char *path, int error) {
-    cuzk_status code = CUZK_ERR_IO;
+static cuzk_status fail(cuzk_err *err, cuzk_status code, const char *path, const char *what) {
+    (void)cuzk_fail(err, code, "base.file", "%s", what);
+    cuzk_err_prefix(err, path);
+    return code;
+}
+
+static cuzk_status fail_system(cuzk_err *err, cuzk_status code, const char *what,
+                               const char *path, int error) {
     if (error == ENOMEM) code = CUZK_ERR_NOMEM;
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG) code = CUZK_ERR_BUDGET;
-    return cuzk_fail(err, code, "base.file", "%s: %s: %s", path, what, strerror(error));
+    (void)cuzk_fail(err, code, "base.file", "%s: %s", what, strerror(error));
+    cuzk_err_prefix(err, path);
+    return code;
+}
+
+static cuzk_status fail_in(cuzk_err *err, const char *what, const char *path, int error) {
+    return fail_system(err, CUZK_ERR_IO, what, path, error);
+}
+
+/* Whatever keeps an output from being stored is lacking here, not wrong in what was given. */
+static cuzk_status fail_out(cuzk_err *err, const char *what, const char *path, int error) {
+    return fail_system(err, CUZK_ERR_BUDGET, what, path, error);
+}
+
+static cuzk_status refuse_empty(const char *path, cuzk_err *err) {
+    if (*path) return CUZK_OK;
+    return cuzk_fail(err, CUZK_ERR_ARG, "base.file", "a file name is empty");
 }
 
 static bool is_dash(const char *path) { return path[0] == '-' && path[1] == 0; }
@@ -30,10 +51,10 @@ static bool is_dash(const char *path) { return path[0] == '-' && path[1] == 0; }
 
 static cuzk_status map_all(file_in *in, int fd, uint64_t n_bytes, const char *path,
                            cuzk_err *err) {
-    if (n_bytes > SIZE_MAX) return fail_system(err, "can't be mapped", path, EOVERFLOW);
+    if (n_bytes > SIZE_MAX) return fail_in(err, "can't be mapped", path, EOVERFLOW);
     if (n_bytes == 0) return CUZK_OK; /* an empty mapping is an error for the system */
     void *p = mmap(NULL, (size_t)n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (p == MAP_FAILED) return fail_system(err, "can't be mapped", path, errno);
+    if (p == MAP_FAILED) return fail_in(err, "can't be mapped", path, errno);
     in->bytes = (cuzk_span){p, (size_t)n_bytes};
     in->is_mapped = true;
     return CUZK_OK;
@@ -67,7 +88,7 @@ static cuzk_status read_all(file_in *in, int fd, const char *path, cuzk_err *err
         if (n > 0) {
             n_used += (size_t)n;
         } else if (errno != EINTR) {
-            status = fail_system(err, "can't be read", path, errno);
+            status = fail_in(err, "can't be read", path, errno);
             goto fail;
         }
     }
@@ -79,16 +100,17 @@ fail:
 }
 
 cuzk_status file_in_open(file_in *out, const char *path, cuzk_err *err) {
+    CUZK_TRY(refuse_empty(path, err));
     bool is_stdin = is_dash(path);
     const char *name = is_stdin ? "standard input" : path;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return fail_system(err, "can't be opened", name, errno);
+    if (fd < 0) return fail_in(err, "can't be opened", name, errno);
 
     file_in in = {0};
     struct stat st;
     cuzk_status status;
     if (fstat(fd, &st) != 0) {
-        status = fail_system(err, "can't be examined", name, errno);
+        status = fail_in(err, "can't be examined", name, errno);
     } else if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
         status = map_all(&in, fd, (uint64_t)st.st_size, name, err);
     } else { /* also a file given as standard input of which someone has read a part */
@@ -127,7 +149,7 @@ static cuzk_status write_all(file_out *out, const uint8_t *p, size_t n_bytes, cu
     while (n_bytes > 0) {
         ssize_t n = write(out->fd, p, n_bytes);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail_system(err, "can't be written", out->path, errno);
+        if (n < 0) return fail_out(err, "can't be written", out->path, errno);
         p += n;
         n_bytes -= (size_t)n;
         out->n_flushed += (uint64_t)n;
@@ -141,12 +163,27 @@ static cuzk_status flush(file_out *out, cuzk_err *err) {
     return write_all(out, out->buffer, n_bytes, err);
 }
 
-static cuzk_status copy_text(char **out, const char *text, const char *suffix, cuzk_err *err) {
-    size_t n_bytes = strlen(text) + strlen(suffix) + 1;
-    char *copy;
-    CUZK_TRY(cuzk_alloc(&copy, 1, n_bytes, err));
-    (void)snprintf(copy, n_bytes, "%s%s", text, suffix);
-    *out = copy;
+static cuzk_status copy_text(char **out, const char *text, cuzk_err *err) {
+    const size_t n_bytes = strlen(text) + 1;
+    CUZK_TRY(cuzk_alloc(out, 1, n_bytes, err));
+    memcpy(*out, text, n_bytes);
+    return CUZK_OK;
+}
+
+/* A hidden name in the folder of `path`; its length does not depend on that of the file's. */
+static cuzk_status random_name(char **out, const char *path, cuzk_err *err) {
+    static const char pattern[] = ".cuzk-0123456789abcdef.tmp";
+    const char *slash = strrchr(path, '/');
+    const size_t n_folder = slash ? (size_t)(slash + 1 - path) : 0;
+    uint64_t tag;
+    if (getrandom(&tag, sizeof tag, 0) != (ssize_t)sizeof tag)
+        return fail_out(err, "no random name for the temporary file", path, errno);
+    char *name;
+    CUZK_TRY(cuzk_alloc(&name, 1, n_folder + sizeof pattern, err));
+    memcpy(name, path, n_folder);
+    (void)snprintf(name + n_folder, sizeof pattern, ".cuzk-%016llx.tmp",
+                   (unsigned long long)tag);
+    *out = name;
     return CUZK_OK;
 }
 
@@ -154,14 +191,8 @@ static cuzk_status copy_text(char **out, const char *text, const char *suffix, c
 static cuzk_status open_temporary(file_out *out, cuzk_err *err) {
     int error = EEXIST;
     for (int attempt = 0; attempt < 16 && error == EEXIST; attempt++) {
-        uint64_t tag;
-        char suffix[24];
-        if (getrandom(&tag, sizeof tag, 0) != (ssize_t)sizeof tag) {
-            return fail_system(err, "no random name for the temporary file", out->path, errno);
-        }
-        (void)snprintf(suffix, sizeof suffix, ".%016llx", (unsigned long long)tag);
         char *temporary;
-        CUZK_TRY(copy_text(&temporary, out->path, suffix, err));
+        CUZK_TRY(random_name(&temporary, out->path, err));
         out->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0) {
             out->temporary = temporary;
@@ -170,7 +201,7 @@ static cuzk_status open_temporary(file_out *out, cuzk_err *err) {
         error = errno;
         cuzk_free(temporary);
     }
-    return fail_system(err, "can't be created", out->path, error);
+    return fail_out(err, "can't be created", out->path, error);
 }
 
 static cuzk_status open_target(file_out *out, const char *path, const file_in *const *inputs,
@@ -179,33 +210,33 @@ static cuzk_status open_target(file_out *out, const char *path, const file_in *c
     if (is_dash(path)) {
         out->fd = STDOUT_FILENO;
         out->is_stdout = true;
-        return copy_text(&out->path, "standard output", "", err);
+        return copy_text(&out->path, "standard output", err);
     }
     if (stat(path, &st) != 0) {
         int error = errno;
-        CUZK_TRY(copy_text(&out->path, path, "", err));
-        if (error != ENOENT) return fail_system(err, "can't be created", path, error);
+        CUZK_TRY(copy_text(&out->path, path, err));
+        if (error != ENOENT) return fail_out(err, "can't be created", path, error);
         return open_temporary(out, err);
     }
     for (size_t i = 0; i < n_inputs; i++) {
         if (inputs[i] && inputs[i]->device == st.st_dev && inputs[i]->inode == st.st_ino) {
-            return cuzk_fail(err, CUZK_ERR_ARG, "base.file",
-                             "%s: the output is one of the inputs", path);
+            return fail(err, CUZK_ERR_ARG, path, "the output is one of the inputs");
         }
     }
     char *resolved = realpath(path, NULL); /* replace what a link points to, not the link */
-    if (!resolved) return fail_system(err, "can't be created", path, errno);
-    cuzk_status status = copy_text(&out->path, resolved, "", err);
+    if (!resolved) return fail_out(err, "can't be created", path, errno);
+    cuzk_status status = copy_text(&out->path, resolved, err);
     free(resolved);
     CUZK_TRY(status);
     if (S_ISREG(st.st_mode)) return open_temporary(out, err);
     out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return out->fd >= 0 ? CUZK_OK : fail_system(err, "can't be opened", path, errno);
+    return out->fd >= 0 ? CUZK_OK : fail_out(err, "can't be opened", path, errno);
 }
 
 cuzk_status file_out_open(file_out **out, const char *path, const file_in *const *inputs,
                           size_t n_inputs, cuzk_err *err) {
     file_out *o;
+    CUZK_TRY(refuse_empty(path, err));
     CUZK_TRY(cuzk_zalloc(&o, 1, sizeof *o, err));
     o->fd = -1;
     cuzk_status status = open_target(o, path, inputs, n_inputs, err);
@@ -229,16 +260,15 @@ cuzk_status file_out_patch(file_out *out, uint64_t offset, const void *bytes, si
                            cuzk_err *err) {
     CUZK_TRY(flush(out, err));
     if (!out->temporary) {
-        return cuzk_fail(err, CUZK_ERR_ARG, "base.file",
-                         "%s: only a regular file can be changed after it was written",
-                         out->path);
+        return fail(err, CUZK_ERR_ARG, out->path,
+                    "only a regular file can be changed after it was written");
     }
     CUZK_ASSERT(offset <= out->n_flushed && n_bytes <= out->n_flushed - offset);
     const uint8_t *p = bytes;
     while (n_bytes > 0) {
         ssize_t n = pwrite(out->fd, p, n_bytes, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail_system(err, "can't be written", out->path, errno);
+        if (n < 0) return fail_out(err, "can't be written", out->path, errno);
         p += n;
         n_bytes -= (size_t)n;
         offset += (uint64_t)n;
@@ -250,7 +280,7 @@ cuzk_status file_out_patch(file_out *out, uint64_t offset, const void *bytes, si
  * systems can't do this, so a failure is not an error. */
 static void sync_folder_of(const char *path) {
     char *folder;
-    if (copy_text(&folder, path, "", NULL) != CUZK_OK) return;
+    if (copy_text(&folder, path, NULL) != CUZK_OK) return;
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder ? 1 : 0] = 0;
     int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -265,20 +295,20 @@ cuzk_status file_out_commit(file_out *out, cuzk_err *err) {
     cuzk_status status = flush(out, err);
     if (status != CUZK_OK) goto out;
     if (out->temporary && fsync(out->fd) != 0) {
-        status = fail_system(err, "can't be written to the disk", out->path, errno);
+        status = fail_out(err, "can't be written to the disk", out->path, errno);
         goto out;
     }
     if (!out->is_stdout) { /* a network file system may report a lost write only here */
         int closed = close(out->fd);
         out->fd = -1;
         if (closed != 0 && errno != EINTR) {
-            status = fail_system(err, "can't be written", out->path, errno);
+            status = fail_out(err, "can't be written", out->path, errno);
             goto out;
         }
     }
     if (out->temporary) {
         if (rename(out->temporary, out->path) != 0) {
-            status = fail_system(err, "can't be put in place", out->path, errno);
+            status = fail_out(err, "can't be put in place", out->path, errno);
             goto out;
         }
         cuzk_free(out->temporary);

@@ -12,27 +12,28 @@ typedef struct file_in {
     uint64_t device, inode;
 } file_in;
 
-/* IO with the system's reason; NOMEM. A mapped file must not shrink until close. */
+/* ARG: path is empty. IO with the system's reason; NOMEM. A mapped file must not shrink until close. */
 CUZK_MUST_CHECK cuzk_status file_in_open(file_in *out, const char *path, cuzk_err *err);
 void file_in_close(file_in *in); /* a zeroed or closed one is fine */
 
 typedef struct file_out file_out;
 
-/* Starts an output that will be called `path` ("-" is standard output). Bytes go to a temporary
- * file beside it; what is not a regular file (a pipe, a device) is written directly.
+/* Starts an output that will be called `path` ("-" is standard output). Bytes go to a hidden
+ * temporary file beside it; what is not a regular file (a pipe, a device) is written directly.
  * `inputs`: files that may not be overwritten, entries may be NULL.
- * ARG: path is one of the inputs. IO, NOMEM; BUDGET: no space left. */
+ * ARG: path is empty or one of the inputs. BUDGET with the system's reason: it can't be created
+ * or, in the calls below, can't be stored (IO is for inputs). NOMEM. */
 CUZK_MUST_CHECK cuzk_status file_out_open(file_out **out, const char *path,
                                           const file_in *const *inputs, size_t n_inputs,
                                           cuzk_err *err);
-/* Appends. After an error only abort makes sense. IO, BUDGET. */
+/* Appends. After an error only abort makes sense. BUDGET. */
 CUZK_MUST_CHECK cuzk_status file_out_write(file_out *out, const void *bytes, size_t n_bytes,
                                            cuzk_err *err);
 /* Overwrites n_bytes that were already written at `offset`; regular files only (ARG else). */
 CUZK_MUST_CHECK cuzk_status file_out_patch(file_out *out, uint64_t offset, const void *bytes,
                                            size_t n_bytes, cuzk_err *err);
 /* Flushes to the disk and gives the file its name; always ends `out`. On error nothing of the
- * new file is left and an older file of that name is untouched. IO, BUDGET. */
+ * new file is left and an older file of that name is untouched. BUDGET. */
 CUZK_MUST_CHECK cuzk_status file_out_commit(file_out *out, cuzk_err *err);
 /* Forgets the output and removes its temporary file. NULL is fine. */
 void file_out_abort(file_out *out);

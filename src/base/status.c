@@ -39,12 +39,25 @@ cuzk_status cuzk_fail(cuzk_err *err, cuzk_status code, const char *where, const 
     return code;
 }
 
+/* How much of a prefix fits before a text of n_text characters; some of it always does. */
+static size_t room_for_prefix(size_t n_text) {
+    const size_t least = 24, most = 100, all = sizeof((cuzk_err *)0)->text - sizeof ": ";
+    if (n_text + least >= all) return least;
+    return all - n_text < most ? all - n_text : most;
+}
+
 void cuzk_err_prefix(cuzk_err *err, const char *prefix) {
     if (!err) return;
     char old[sizeof err->text];
     memcpy(old, err->text, sizeof old);
     old[sizeof old - 1] = 0;
-    int wanted = snprintf(err->text, sizeof err->text, "%s: %s", prefix, old);
+    const char *cut = "";
+    const size_t n_prefix = strlen(prefix), room = room_for_prefix(strlen(old));
+    if (n_prefix > room) { /* the end of a path says more than its front */
+        cut = "...";
+        prefix += n_prefix - (room - strlen(cut));
+    }
+    int wanted = snprintf(err->text, sizeof err->text, "%s%s: %s", cut, prefix, old);
     finish_text(err->text, sizeof err->text, wanted);
 }
 

@@ -13,7 +13,8 @@
 cuzk_status cuzk_fail(cuzk_err *err, cuzk_status code, const char *where, const char *fmt, ...)
     CUZK_PRINTF(4, 5);
 
-/* Puts "prefix: " before the text of an error that is already there (a file name). */
+/* Puts "prefix: " before the text of an error that is already there (a file name). A long
+ * prefix loses its front, "...tail/of/path", so that the reason stays whole. */
 void cuzk_err_prefix(cuzk_err *err, const char *prefix);
 
 /* Our own bugs only; never for input, memory or devices. */

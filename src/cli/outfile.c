@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/outfile: see outfile.h. */
-#define _GNU_SOURCE /* realpath, O_CLOEXEC */
+#define _GNU_SOURCE /* realpath, O_CLOEXEC, getrandom */
 #include "outfile.h"
 
 #include "command.h"
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +87,10 @@ int outfile_check_all(const outfile *files, size_t n_files, const char *const *i
                       size_t n_inputs) {
     char text[REPORT_LINE_BYTES];
     for (size_t i = 0; i < n_files; i++) {
+        if (!*files[i].path) {
+            report_error("the name of an output is empty", NULL);
+            return EXIT_USAGE;
+        }
         for (size_t j = 0; j < n_inputs; j++) {
             if (!inputs[j] || !outfile_is_same(files[i].path, inputs[j], true)) continue;
             (void)snprintf(text, sizeof text,
@@ -124,24 +129,33 @@ static int write_bytes(int fd, const char *path, const char *text) {
     return EXIT_OK;
 }
 
-/* A hidden name in the same folder; its length does not depend on the target's. */
-static int open_temporary(outfile *file) {
-    char *folder = folder_of(file->target);
-    if (!folder) return -1;
-    size_t capacity = strlen(folder) + 48;
-    char *name = malloc(capacity);
-    int fd = -1;
-    for (unsigned i = 0; name && i < 100; i++) {
-        (void)snprintf(name, capacity, "%s.cuzk-%ld-%u.tmp", folder, (long)getpid(), i);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) break;
+/* A hidden name in the folder of `target`; its length does not depend on the target's. NULL
+ * with errno set on failure. */
+static char *random_name(const char *target) {
+    uint64_t tag;
+    if (getrandom(&tag, sizeof tag, 0) != (ssize_t)sizeof tag) return NULL;
+    char *folder = folder_of(target), *name = NULL;
+    size_t capacity = folder ? strlen(folder) + 32 : 0;
+    if (folder) name = malloc(capacity);
+    if (name) {
+        (void)snprintf(name, capacity, "%s.cuzk-%016llx.tmp", folder, (unsigned long long)tag);
     }
-    int error = errno;
     free(folder);
-    if (fd >= 0) {
-        file->temporary = name;
-    } else {
-        free(name);
+    if (!name) errno = ENOMEM;
+    return name;
+}
+
+static int open_temporary(outfile *file) {
+    int fd = -1, error = EEXIST;
+    for (unsigned i = 0; i < 16 && fd < 0 && error == EEXIST; i++) {
+        char *name = random_name(file->target);
+        if (name) fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        error = errno;
+        if (fd >= 0) {
+            file->temporary = name;
+        } else {
+            free(name);
+        }
     }
     errno = error;
     return fd;
@@ -180,6 +194,22 @@ static int write_one(outfile *file) {
     return write_temporary(file);
 }
 
+/* A second name for what the target holds now, so that it can come back. Where the file system
+ * has no hard links the target gives up its name for a moment. */
+static int keep_old(outfile *file) {
+    struct stat st;
+    if (!file->temporary || (lstat(file->target, &st) != 0 && errno == ENOENT)) return EXIT_OK;
+    char *name = random_name(file->target);
+    if (!name || (link(file->target, name) != 0 &&
+                  (errno == EEXIST || rename(file->target, name) != 0))) {
+        int error = errno;
+        free(name);
+        return fail(file->path, "can't be replaced", error);
+    }
+    file->old = name;
+    return EXIT_OK;
+}
+
 static int put_in_place(outfile *file) {
     if (!file->temporary) return EXIT_OK;
     if (rename(file->temporary, file->target) != 0) {
@@ -187,27 +217,43 @@ static int put_in_place(outfile *file) {
     }
     free(file->temporary);
     file->temporary = NULL;
+    file->is_new = true;
     return EXIT_OK;
+}
+
+static void take_back(outfile *file) {
+    if (file->old) {
+        struct stat st;
+        const bool is_changed = file->is_new || lstat(file->target, &st) != 0;
+        if (!is_changed || rename(file->old, file->target) == 0) {
+            (void)unlink(file->old);
+        } /* else the hidden name is all there is, so it stays */
+        free(file->old);
+        file->old = NULL;
+    } else if (file->is_new) {
+        (void)unlink(file->target);
+    }
 }
 
 static void forget(outfile *file) {
     if (file->temporary) (void)unlink(file->temporary);
+    if (file->old) (void)unlink(file->old);
     free(file->temporary);
+    free(file->old);
     free(file->target);
-    file->temporary = file->target = NULL;
+    file->temporary = file->old = file->target = NULL;
+    file->is_new = false;
 }
 
 int outfile_write_all(outfile *files, size_t n_files) {
     interrupts held = interrupts_hold();
     int rc = EXIT_OK;
     for (size_t i = 0; i < n_files && rc == EXIT_OK; i++) rc = write_one(&files[i]);
-    size_t n_placed = 0;
-    while (rc == EXIT_OK && n_placed < n_files) {
-        rc = put_in_place(&files[n_placed]);
-        if (rc == EXIT_OK) n_placed++;
-    }
-    for (size_t i = 0; rc != EXIT_OK && i < n_placed; i++) {
-        if (files[i].target) (void)unlink(files[i].target); /* one of a pair is no result */
+    /* The last one changes nothing when it fails, so only those before it can need their old. */
+    for (size_t i = 0; i + 1 < n_files && rc == EXIT_OK; i++) rc = keep_old(&files[i]);
+    for (size_t i = 0; i < n_files && rc == EXIT_OK; i++) rc = put_in_place(&files[i]);
+    for (size_t i = 0; i < n_files && rc != EXIT_OK; i++) {
+        take_back(&files[i]); /* one of a pair is no result */
     }
     for (size_t i = 0; i < n_files; i++) forget(&files[i]);
     interrupts_release(&held);

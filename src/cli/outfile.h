@@ -12,6 +12,8 @@ typedef struct outfile {
     const char *text;
     char *target;    /* the name behind symbolic links, or NULL; used by outfile_write_all */
     char *temporary; /* exists on disk, or NULL */
+    char *old;       /* hidden name of what is being replaced, or NULL */
+    bool is_new;     /* target holds the text */
 } outfile;
 
 /* Before the work starts: each output differs from every input and every other output, and
@@ -19,8 +21,8 @@ typedef struct outfile {
 int outfile_check_all(const outfile *files, size_t n_files, const char *const *inputs,
                       size_t n_inputs);
 
-/* Writes all texts, then gives all files their names. On failure prints why, leaves nothing
- * new behind and returns the exit code. Interrupting signals wait until it is over. */
+/* Writes all texts, then gives all files their names. On failure prints why, leaves what
+ * was there before, nothing new, and returns the exit code. Interrupting signals wait until it is over. */
 int outfile_write_all(outfile *files, size_t n_files);
 
 /* True when both paths lead to one regular file, or would if it existed. "-" is looked through

@@ -5,8 +5,31 @@
 
 enum { FR = 4 /* limbs of a scalar */ };
 
+/* Between two looks at whether to stop: points a thread makes, constraints read. */
+enum { POINTS_PER_POLL = 4096, CONSTRAINTS_PER_POLL = 1 << 16 };
+
 static const char *const stages[] = {"constraints", "A", "B1", "B2", "IC", "L", "H"};
 enum { N_STAGES = sizeof stages / sizeof stages[0] };
+
+/* ---- progress ---- */
+
+typedef struct progress {
+    setup_stage_fn *fn;
+    void *arg;
+    unsigned stage; /* index of the one at work */
+} progress;
+
+static cuzk_status poll(const progress *p, cuzk_err *err) {
+    if (p->fn && p->fn(p->arg, stages[p->stage], p->stage, N_STAGES))
+        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.setup", "cancelled in stage '%s'",
+                         stages[p->stage]);
+    return CUZK_OK;
+}
+
+static cuzk_status next_stage(progress *p, cuzk_err *err) {
+    p->stage++;
+    return poll(p, err);
+}
 
 /* ---- trapdoor ---- */
 
@@ -156,7 +179,8 @@ static cuzk_status count_triplets(uint64_t *out, const r1cs_view *r1cs, const fi
 }
 
 static cuzk_status read_constraints(setup_key *key, columns *col, const r1cs_view *r1cs,
-                                    const uint64_t *lagrange, cuzk_err *err) {
+                                    const uint64_t *lagrange, const progress *p,
+                                    cuzk_err *err) {
     const field *fr = &key->curve->fr;
     r1cs_cursor cur;
     r1cs_constraint k;
@@ -166,6 +190,7 @@ static cuzk_status read_constraints(setup_key *key, columns *col, const r1cs_vie
     for (r1cs_cursor_init(&cur, r1cs);; row++) {
         CUZK_TRY(r1cs_next(&cur, &k, &done, fr, err));
         if (done) break;
+        if (row % CONSTRAINTS_PER_POLL == 0) CUZK_TRY(poll(p, err));
         const r1cs_lc *const lc[3] = {&k.a, &k.b, &k.c};
         uint64_t *const into[3] = {col->a, col->b, col->c};
         for (uint32_t m = 0; m < 3; m++)
@@ -200,22 +225,16 @@ static void combine(const setup_key *key, columns *col, const setup_trapdoor *t)
 /* ---- points ---- */
 
 static cuzk_status points(uint8_t **out, const fixed_base *fb, size_t point_bytes,
-                          const uint64_t *k, size_t n, cuzk_exec *exec, cuzk_err *err) {
+                          const uint64_t *k, size_t n, cuzk_exec *exec, const progress *p,
+                          cuzk_err *err) {
+    const size_t per_poll = POINTS_PER_POLL * (size_t)cuzk_exec_n_threads(exec);
     CUZK_TRY(cuzk_alloc(out, n, point_bytes, err));
-    return fixed_base_mul(fb, *out, k, n, exec, err);
-}
-
-typedef struct progress {
-    setup_stage_fn *fn;
-    void *arg;
-    unsigned done;
-} progress;
-
-static cuzk_status next_stage(progress *p, cuzk_err *err) {
-    if (p->fn && p->fn(p->arg, stages[p->done], p->done, N_STAGES))
-        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.setup",
-                         "cancelled before stage '%s'", stages[p->done]);
-    p->done++;
+    for (size_t done = 0; done < n;) {
+        const size_t m = n - done < per_poll ? n - done : per_poll;
+        CUZK_TRY(fixed_base_mul(fb, *out + done * point_bytes, k + done * FR, m, exec, err));
+        CUZK_TRY(poll(p, err));
+        done += m;
+    }
     return CUZK_OK;
 }
 
@@ -233,26 +252,26 @@ static cuzk_status make_points(setup_key *key, const columns *col, const setup_t
     memcpy(constants[1], t->beta.l, sizeof constants[1]);
     memcpy(constants[2], t->delta.l, sizeof constants[2]);
     if (st == CUZK_OK)
-        st = points(&key->g1_constants, g1, g1_bytes, constants[0], 3, exec, err);
+        st = points(&key->g1_constants, g1, g1_bytes, constants[0], 3, exec, p, err);
     memcpy(constants[0], t->beta.l, sizeof constants[0]);
     field_set_one(&c->fr, constants[1]);
     if (st == CUZK_OK)
-        st = points(&key->g2_constants, g2, g2_bytes, constants[0], 3, exec, err);
+        st = points(&key->g2_constants, g2, g2_bytes, constants[0], 3, exec, p, err);
 
     if (st == CUZK_OK) st = next_stage(p, err);
-    if (st == CUZK_OK) st = points(&key->a, g1, g1_bytes, col->a, n, exec, err);
+    if (st == CUZK_OK) st = points(&key->a, g1, g1_bytes, col->a, n, exec, p, err);
     if (st == CUZK_OK) st = next_stage(p, err);
-    if (st == CUZK_OK) st = points(&key->b1, g1, g1_bytes, col->b, n, exec, err);
+    if (st == CUZK_OK) st = points(&key->b1, g1, g1_bytes, col->b, n, exec, p, err);
     if (st == CUZK_OK) st = next_stage(p, err);
-    if (st == CUZK_OK) st = points(&key->b2, g2, g2_bytes, col->b, n, exec, err);
+    if (st == CUZK_OK) st = points(&key->b2, g2, g2_bytes, col->b, n, exec, p, err);
     if (st == CUZK_OK) st = next_stage(p, err);
-    if (st == CUZK_OK) st = points(&key->ic, g1, g1_bytes, col->c, n_ic, exec, err);
+    if (st == CUZK_OK) st = points(&key->ic, g1, g1_bytes, col->c, n_ic, exec, p, err);
     if (st == CUZK_OK) st = next_stage(p, err);
     if (st == CUZK_OK)
-        st = points(&key->l, g1, g1_bytes, col->c + n_ic * FR, n - n_ic, exec, err);
+        st = points(&key->l, g1, g1_bytes, col->c + n_ic * FR, n - n_ic, exec, p, err);
     if (st == CUZK_OK) st = next_stage(p, err);
     if (st == CUZK_OK) st = h_scalars(&h, &key->n_h, &c->fr, t, key->log_domain, kind, err);
-    if (st == CUZK_OK) st = points(&key->h, g1, g1_bytes, h, key->n_h, exec, err);
+    if (st == CUZK_OK) st = points(&key->h, g1, g1_bytes, h, key->n_h, exec, p, err);
     cuzk_free(h);
     fixed_base_destroy(g1);
     fixed_base_destroy(g2);
@@ -264,7 +283,7 @@ static cuzk_status fill(setup_key *key, columns *col, const r1cs_view *r1cs,
                         progress *p, cuzk_err *err) {
     const field *fr = &key->curve->fr;
     uint64_t n_triplets, *lagrange = NULL;
-    CUZK_TRY(next_stage(p, err));
+    CUZK_TRY(poll(p, err));
     CUZK_TRY(count_triplets(&n_triplets, r1cs, fr, err));
     n_triplets += (uint64_t)key->n_public + 1;
     if (n_triplets > UINT32_MAX)
@@ -277,11 +296,23 @@ static cuzk_status fill(setup_key *key, columns *col, const r1cs_view *r1cs,
     CUZK_TRY(cuzk_zalloc(&col->c, key->n_vars, fr->n_bytes, err));
     const uint64_t nonresidue = kind == QUOTIENT_MONOMIAL ? 7 : field_least_nonresidue(fr);
     CUZK_TRY(lagrange_at(&lagrange, fr, &t->tau, key->log_domain, nonresidue, err));
-    cuzk_status st = read_constraints(key, col, r1cs, lagrange, err);
+    cuzk_status st = read_constraints(key, col, r1cs, lagrange, p, err);
     cuzk_free(lagrange);
     if (st != CUZK_OK) return st;
     combine(key, col, t);
     return make_points(key, col, t, kind, exec, p, err);
+}
+
+/* A wire needs memory and time, so the file must have paid for it. 8 bytes are what its label
+ * takes; without labels the constraints must be as long. */
+static cuzk_status check_wires(const r1cs_view *r1cs, cuzk_err *err) {
+    const uint64_t n_max = 1 + (r1cs->labels.n_bytes + r1cs->constraints.n_bytes) / 8;
+    if (r1cs->n_wires <= n_max) return CUZK_OK;
+    return cuzk_fail(err, CUZK_ERR_FORMAT, "prover.setup",
+                     "%u wires, but section 2 (constraints) of %zu bytes and section 3 "
+                     "(labels) of %zu stand for at most %llu",
+                     r1cs->n_wires, r1cs->constraints.n_bytes, r1cs->labels.n_bytes,
+                     (unsigned long long)n_max);
 }
 
 cuzk_status setup_run(setup_key *out, const curve *c, const r1cs_view *r1cs,
@@ -290,6 +321,7 @@ cuzk_status setup_run(setup_key *out, const curve *c, const r1cs_view *r1cs,
     const uint32_t n_public = r1cs->n_pub_out + r1cs->n_pub_in; /* the view checked the sum */
     const uint64_t rows = (uint64_t)r1cs->n_constraints + n_public + 1;
     setup_key key = {.curve = c, .n_vars = r1cs->n_wires, .n_public = n_public};
+    CUZK_TRY(check_wires(r1cs, err));
     while ((uint64_t)1 << key.log_domain < rows) key.log_domain++;
     if (key.log_domain + 1 > c->fr.two_adicity)
         return cuzk_fail(err, CUZK_ERR_FORMAT, "prover.setup",

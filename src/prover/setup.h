@@ -28,9 +28,11 @@ typedef struct setup_key {
     size_t n_h;
 } setup_key;
 
+/* Called as each stage begins and many times in it; nonzero stops. */
 typedef int setup_stage_fn(void *arg, const char *stage, unsigned done, unsigned total);
 
-/* FORMAT (a damaged constraint), ARG (circuit larger than the field's domains), NOMEM, CANCELLED. */
+/* FORMAT (a damaged constraint, more wires than the file stands for, more rows than the field has
+ * domains for), NOMEM, CANCELLED. */
 CUZK_MUST_CHECK cuzk_status setup_run(setup_key *out, const curve *c, const r1cs_view *r1cs,
                                       const setup_trapdoor *t, quotient_kind kind,
                                       cuzk_exec *exec, setup_stage_fn *stage, void *stage_arg,

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -40,7 +41,8 @@ static unsigned count_entries(void) {
     DIR *dir = opendir(".");
     assert_non_null(dir);
     unsigned n = 0;
-    for (const struct dirent *entry; (entry = readdir(dir));) n += entry->d_name[0] != '.';
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     (void)closedir(dir);
     return n;
 }
@@ -308,11 +310,55 @@ static void test_file_out__says_why_when_the_folder_is_missing(void **state) {
     (void)state;
     file_out *out = NULL;
     cuzk_err err;
-    assert_int_equal(file_out_open(&out, "no/x", NULL, 0, &err), CUZK_ERR_IO);
+    assert_int_equal(file_out_open(&out, "no/x", NULL, 0, &err), CUZK_ERR_BUDGET);
     assert_null(out);
     assert_non_null(strstr(err.text, strerror(ENOENT)));
-    assert_int_equal(file_out_open(&out, ".", NULL, 0, &err), CUZK_ERR_IO);
+    assert_int_equal(file_out_open(&out, ".", NULL, 0, &err), CUZK_ERR_BUDGET);
     assert_int_equal(count_entries(), 0);
+}
+
+static void test_file__refuses_an_empty_path(void **state) {
+    (void)state;
+    file_in in;
+    file_out *out = NULL;
+    cuzk_err err;
+    assert_int_equal(file_in_open(&in, "", &err), CUZK_ERR_ARG);
+    assert_non_null(strstr(err.text, "empty"));
+    assert_int_equal(file_out_open(&out, "", NULL, 0, &err), CUZK_ERR_ARG);
+    assert_null(out);
+    assert_int_equal(count_entries(), 0);
+}
+
+static void test_file_out__takes_the_longest_name_of_a_file(void **state) {
+    (void)state;
+    char name[NAME_MAX + 2] = {0};
+    memset(name, 'n', NAME_MAX);
+    file_out *out = start(name);
+    assert_int_equal(file_out_write(out, "abc", 3, NULL), CUZK_OK);
+    assert_int_equal(file_out_commit(out, NULL), CUZK_OK);
+    assert_holds(name, "abc", 3);
+    assert_int_equal(count_entries(), 1);
+    name[NAME_MAX] = 'n';
+    cuzk_err err;
+    assert_int_equal(file_out_open(&out, name, NULL, 0, &err), CUZK_ERR_BUDGET);
+    assert_non_null(strstr(err.text, strerror(ENAMETOOLONG)));
+}
+
+static void test_file__says_why_when_the_path_is_long(void **state) {
+    (void)state;
+    char path[600];
+    memset(path, 'd', sizeof path);
+    for (size_t i = 200; i < sizeof path; i += 200) path[i] = '/';
+    memcpy(path + sizeof path - 8, "/k.zkey", 8);
+    file_in in;
+    file_out *out;
+    cuzk_err err;
+    assert_int_equal(file_in_open(&in, path, &err), CUZK_ERR_IO);
+    assert_non_null(strstr(err.text, "d/k.zkey: can't be opened: "));
+    assert_non_null(strstr(err.text, strerror(ENOENT)));
+    assert_int_equal(file_out_open(&out, path, NULL, 0, &err), CUZK_ERR_BUDGET);
+    assert_non_null(strstr(err.text, "d/k.zkey: can't be created: "));
+    assert_non_null(strstr(err.text, strerror(ENOENT)));
 }
 
 /* A limit on the file size stands for a full disk. */
@@ -355,7 +401,7 @@ static void test_file_out__leaves_nothing_when_the_name_is_taken_meanwhile(void 
     file_out *out = start("x");
     assert_int_equal(mkdir("x", 0777), 0);
     cuzk_err err;
-    assert_int_equal(file_out_commit(out, &err), CUZK_ERR_IO);
+    assert_int_equal(file_out_commit(out, &err), CUZK_ERR_BUDGET);
     assert_int_equal(count_entries(), 1);
 }
 
@@ -378,6 +424,9 @@ int main(void) {
         IN_FOLDER(test_file_out__never_replaces_a_device),
         IN_FOLDER(test_file_out__writes_to_standard_output_when_told_dash),
         IN_FOLDER(test_file_out__says_why_when_the_folder_is_missing),
+        IN_FOLDER(test_file__refuses_an_empty_path),
+        IN_FOLDER(test_file_out__takes_the_longest_name_of_a_file),
+        IN_FOLDER(test_file__says_why_when_the_path_is_long),
         IN_FOLDER(test_file_out__leaves_nothing_when_the_disk_is_full),
         IN_FOLDER(test_file_out__leaves_nothing_when_the_name_is_taken_meanwhile),
     };

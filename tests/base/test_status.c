@@ -55,14 +55,36 @@ static void test_status__puts_the_prefix_first_and_marks_the_cut(void **state) {
     (void)state;
     cuzk_err err;
     char name[sizeof err.text];
-    memset(name, 'n', sizeof name);
-    name[sizeof name - 1] = 0;
     (void)cuzk_fail(&err, CUZK_ERR_FORMAT, "x", "bad magic");
     cuzk_err_prefix(&err, "k.zkey");
     assert_string_equal(err.text, "k.zkey: bad magic");
     assert_int_equal(err.code, CUZK_ERR_FORMAT);
-    cuzk_err_prefix(&err, name);
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
+    (void)cuzk_fail(&err, CUZK_ERR_FORMAT, "x", "%s", name);
+    cuzk_err_prefix(&err, "k.zkey");
     assert_string_equal(err.text + sizeof err.text - 5, "n...");
+}
+
+static void
+test_status__keeps_the_reason_and_the_end_of_the_path_when_both_are_long(void **state) {
+    (void)state;
+    static const unsigned n_reason[] = {1, 50, 129, 130, 150, 205};
+    for (size_t i = 0; i < sizeof n_reason / sizeof *n_reason; i++) {
+        char path[4096], reason[sizeof((cuzk_err *)0)->text];
+        cuzk_err err;
+        memset(path, 'd', sizeof path);
+        memcpy(path + sizeof path - 8, "/k.zkey", 8);
+        memset(reason, 'r', n_reason[i]);
+        reason[n_reason[i]] = 0;
+        (void)cuzk_fail(&err, CUZK_ERR_FORMAT, "x", "%s", reason);
+        cuzk_err_prefix(&err, path);
+        assert_int_equal(strncmp(err.text, "...dd", 5), 0);
+        const char *colon = strstr(err.text, "dd/k.zkey: ");
+        assert_non_null(colon);
+        assert_string_equal(colon + 11, reason);
+        assert_true(colon + 9 - err.text <= 100);
+    }
 }
 
 static void test_status__has_a_name_and_an_exit_code_for_everything(void **state) {
@@ -99,6 +121,8 @@ int main(void) {
         cmocka_unit_test(test_status__marks_the_cut_when_the_text_is_too_long),
         cmocka_unit_test(test_status__stays_one_printable_line_when_the_text_is_hostile),
         cmocka_unit_test(test_status__puts_the_prefix_first_and_marks_the_cut),
+        cmocka_unit_test(
+            test_status__keeps_the_reason_and_the_end_of_the_path_when_both_are_long),
         cmocka_unit_test(test_status__has_a_name_and_an_exit_code_for_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

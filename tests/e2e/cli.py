@@ -6,12 +6,13 @@ import os
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
 import unittest
 
-from program import CUZK, TOP, ProgramTest, golden, run
+from program import CUZK, MODULUS, TOP, ProgramTest, golden, run
 
 COMMANDS = ["prove", "verify", "inspect", "export vkey", "witness check", "setup", "bench kernels", "bench prove"]
 KEY, WITNESS = golden("two", "circuit_final.zkey"), golden("two", "witness.wtns")
@@ -136,6 +137,9 @@ class Prove(ProgramTest):
         result = self.assert_ok(self.prove("two", "--json", env={"CUZK_CPU": "portable"}))
         self.assertEqual(json.loads(result.out)["cpu"], "portable")
         self.assert_fails(self.prove("two", env={"CUZK_CPU": "abacus"}), 2, "abacus")
+        default = json.loads(self.assert_ok(self.prove("two", "--json", env={"CUZK_CPU": None})).out)
+        result = self.assert_ok(self.prove("two", "--json", env={"CUZK_CPU": ""}))
+        self.assertEqual(json.loads(result.out)["cpu"], default["cpu"])
 
     def test_inputs_from_standard_input(self):
         for dash, path in ((1, WITNESS), (0, KEY)):
@@ -172,6 +176,11 @@ class Prove(ProgramTest):
         self.assert_fails(run("prove", nowhere, WITNESS, *outputs), 3, f"^cuzk: {nowhere}: .*No such file")
         self.assert_fails(run("prove", KEY, nowhere, *outputs), 3, f"^cuzk: {nowhere}: .*No such file")
         self.assert_fails(run("prove", self.folder, WITNESS, *outputs), 3, f"^cuzk: {self.folder}: ")
+        for args in (["", WITNESS, *outputs], [KEY, "", *outputs], [KEY, WITNESS, "", outputs[1]],
+                     [KEY, WITNESS, outputs[0], ""], ["--r1cs", "", KEY, WITNESS, *outputs]):
+            self.assert_fails(run("prove", *args), 2, "empty")
+        long = "/".join([str(self.folder)] + ["d" * 200] * 3 + ["k.zkey"])
+        self.assert_fails(run("prove", long, WITNESS, *outputs), 3, r"^cuzk: \.\.\.d+/k.zkey: .*No such file")
         result = self.assert_fails(run("prove", WITNESS, KEY, *outputs), 3, f"^cuzk: {WITNESS}: ")
         self.assertIn(f"try: cuzk inspect {WITNESS} {KEY}", result.err)
         self.assertEqual(self.listing(), [])
@@ -191,6 +200,22 @@ class Prove(ProgramTest):
         result = self.assert_fails(run("prove", "--r1cs", R1CS, KEY, bad, *self.outputs()), 4, r"constraint \d")
         self.assertNotIn("try:", result.err)
         self.assertEqual(self.listing(), ["bad.wtns"])
+
+    def test_circuit_is_read_before_the_proof_is_made(self):
+        """A wrong one is noticed whatever the witness; a damaged one never hides a bad witness."""
+        nowhere, cut, damaged = (self.folder / name for name in ("nowhere", "cut.r1cs", "damaged.r1cs"))
+        cut.write_bytes(R1CS.read_bytes()[:-1])
+        other = golden("poseidon_4", "circuit.r1cs")
+        for witness in (WITNESS, self.bad_witness()):
+            for r1cs, pattern in ((nowhere, "No such file"), (cut, "section|offset"), (other, "another circuit")):
+                result = run("prove", "--r1cs", r1cs, KEY, witness, *self.outputs())
+                self.assert_fails(result, 3, f"^cuzk: {r1cs}: .*({pattern})")
+        data = bytearray(R1CS.read_bytes())
+        at = data.index(b"\x02\0\0\0", 12) # the head of the constraints, then terms of A, then a wire
+        data[at + 12 + 4:at + 12 + 8] = b"\xff" * 4
+        damaged.write_bytes(data)
+        result = run("prove", "--r1cs", damaged, KEY, self.bad_witness(), *self.outputs())
+        self.assert_fails(result, 4, "does not satisfy.*wire")
 
     def test_unchecked_proof_of_a_bad_witness(self):
         result = self.assert_ok(run("prove", "--no-check", "--insecure", KEY, self.bad_witness(), *self.outputs()))
@@ -294,6 +319,77 @@ class Files(ProgramTest):
         self.assertEqual(result.returncode, 5, result)
         self.assertIn("cuzk: proof.json: ", result.stderr)
         self.assertEqual(self.listing(), [])
+
+    def refusing_to_rename(self, name):
+        """An environment in which no file can be given this name."""
+        source, library = self.folder / ".refuse.c", self.folder / ".refuse.so"
+        source.write_text(f'''#define _GNU_SOURCE
+            #include <errno.h>
+            #include <fcntl.h>
+            #include <stdio.h>
+            #include <string.h>
+            int rename(const char *from, const char *to) {{
+                const char *slash = strrchr(to, '/');
+                if (!strcmp(slash ? slash + 1 : to, "{name}")) return errno = EIO, -1;
+                return renameat(AT_FDCWD, from, AT_FDCWD, to);
+            }}''')
+        made = subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source], check=False)
+        if made.returncode != 0:
+            self.skipTest("no compiler for a shared library")
+        env = {"LD_PRELOAD": str(library)}
+        if run("--version", env=env).code != 0:
+            self.skipTest("the program does not run with a library put before its own")
+        return env
+
+    def test_one_of_a_pair_is_no_result(self):
+        outputs = self.outputs()
+        for name in ("proof.json", "public.json"):
+            env = self.refusing_to_rename(name)
+            before = self.listing()
+            self.assert_fails(self.prove(env=env), 5, f"{name}: can't be put in place: ")
+            self.assertEqual(self.listing(), before)
+            for path in outputs:
+                path.write_text(f"old {path.name}")
+            self.assert_fails(self.prove(env=env), 5, f"{name}: can't be put in place: ")
+            self.assertEqual([path.read_text() for path in outputs], [f"old {path.name}" for path in outputs])
+            self.assertEqual(self.listing(), sorted([*before, *(path.name for path in outputs)]))
+            for path in outputs:
+                path.unlink()
+
+    def test_temporary_files_left_by_a_crash_are_in_nobody_s_way(self):
+        command = ('for i in $(seq 0 120); do : > .cuzk-$$-$i.tmp; done; exec "$@"')
+        args = [CUZK, "prove", "-q", KEY, WITNESS, "proof.json", "public.json"]
+        result = subprocess.run(["bash", "-c", command, "bash", *args], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result)
+        self.assert_valid()
+
+    def test_setup_outputs_that_can_not_be_created(self):
+        for output, code, pattern in (("", 2, "empty"), ("no/folder/key", 5, "No such file"), (".", 5, "Is a directory"),
+                                      (f"{KEY}/key", 5, "Not a directory"), ("n" * 256, 5, "File name too long")):
+            result = run("setup", "--insecure", "--r1cs", R1CS, "--zkey", output, cwd=self.folder)
+            self.assert_fails(result, code, pattern)
+        result = run("setup", "-q", "--insecure", "--r1cs", R1CS, "--zkey", "/dev/full")
+        self.assertEqual(result.code, 5, result)
+        self.assertIn("No space left", result.err)
+        name = "n" * 255
+        self.assert_ok(run("setup", "--insecure", "--r1cs", R1CS, "--zkey", name, cwd=self.folder))
+        self.assertEqual(self.listing(), [name])
+
+    def test_setup_of_a_small_file_that_claims_many_wires(self):
+        r1cs, key = self.folder / "c.r1cs", self.folder / "x.insecure.zkey"
+        def write(n_wires, n_public, constraints, n_constraints):
+            header = struct.pack("<I", 32) + MODULUS["bn128"].to_bytes(32, "little")
+            header += struct.pack("<IIIIQI", n_wires, n_public, 0, 0, n_wires, n_constraints)
+            sections = [(1, header), (2, constraints)]
+            r1cs.write_bytes(b"r1cs" + struct.pack("<II", 1, 2) +
+                             b"".join(struct.pack("<IQ", i, len(s)) + s for i, s in sections))
+        for n_wires, n_public in ((0xffffffff, 0), (1 << 27, (1 << 27) - 1), (3, 1)):
+            write(n_wires, n_public, bytes(12), 1)
+            result = run("setup", "--insecure", "--r1cs", r1cs, "--zkey", key)
+            self.assertEqual(result.code, 3, result)
+            self.assertRegex(result.err, f"{r1cs}: {n_wires} wires, .* 12 bytes .*at most 2")
+        write(2, 1, bytes(12), 1)
+        self.assert_ok(run("setup", "--insecure", "--r1cs", r1cs, "--zkey", key))
 
     def test_setup_leaves_nothing_behind_when_it_fails(self):
         damaged = self.folder / "c.r1cs"

@@ -179,6 +179,24 @@ class Zkey(DamagedTest):
         for curve in CURVES:
             self.refuse(self.element_twins(curve), ".zkey", ["inspect", "--check", "%"])
 
+    def constant_twins(self, curve):
+        """With beta1, delta1 and B1 at infinity nothing would blind A, and the proof would verify."""
+        zkey, n = Container(golden("two", "circuit_final.zkey", curve)), COORDINATE[curve]
+        at = zkey.start(2) + zkey.length(2) - 18 * n
+        for name, n_bytes in (("alpha1", 2 * n), ("beta1", 2 * n), ("beta2", 4 * n), ("gamma2", 4 * n), ("delta1", 2 * n),
+                              ("delta2", 4 * n)):
+            data = patch(zkey.data, at, bytes(n_bytes))
+            yield f"{name} at infinity", data, f"{name}.*infinity"
+            if name == "delta1":
+                beta1 = at - 10 * n
+                data = patch(patch(data, beta1, bytes(2 * n)), zkey.start(6), bytes(zkey.length(6)))
+                yield "nothing to blind A", data, "infinity"
+            at += n_bytes
+
+    def test_constants_at_infinity(self):
+        for curve in CURVES:
+            self.refuse(self.constant_twins(curve), ".zkey", ["inspect", "--check", "%"], self.prove(curve))
+
     def test_damaged_point_is_found_out_when_proving(self):
         """Opening a key looks at no point; the check of the finished proof does."""
         zkey = Container(golden("two", "circuit_final.zkey"))
@@ -190,6 +208,24 @@ class Zkey(DamagedTest):
         twins = [(name, golden("two", name).read_bytes(), "") for name in
                  ("witness.wtns", "circuit.r1cs", "verification_key.json")]
         self.refuse(twins, ".zkey", self.prove("bn128"))
+
+    def test_coordinates_not_below_q_never_crash_the_prover(self):
+        """Proving does not look at each point, so it may see them as what they are modulo q."""
+        path = self.folder / "damaged.zkey"
+        for curve in CURVES:
+            zkey, n, command = Container(golden("two", "circuit_final.zkey", curve)), COORDINATE[curve], self.prove(curve)
+            for section, name in ((5, "A"), (6, "B1"), (7, "B2"), (8, "L"), (9, "H"), (3, "IC")):
+                at, end = zkey.start(section), zkey.start(section) + zkey.length(section)
+                for place in range(at, end, n):
+                    now = int.from_bytes(zkey.data[place:place + n], "little")
+                    for value in (now + BASE[curve], (1 << 8 * n) - 1):
+                        if value >= 1 << 8 * n:
+                            continue
+                        path.write_bytes(patch(zkey.data, place, value.to_bytes(n, "little")))
+                        with self.subTest(curve=curve, section=name, coordinate=(place - at) // n, value=value):
+                            result = run(*[path if part == "%" else part for part in command])
+                            self.assertIn(result.code, (3, 4), result)
+                            self.assertEqual(self.listing(), [path.name])
 
 
 class Wtns(DamagedTest):
