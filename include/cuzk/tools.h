@@ -13,8 +13,9 @@ extern "C" {
 typedef struct cuzk_inspect_options {
     size_t struct_bytes;
     int check; /* 1 = also check every point (curve, subgroup), value and index */
-    const char *
-        r1cs_path; /* with check, for a zkey: also check that it is a key of this circuit; NULL = don't */
+    /* With check, for a zkey: also check that its A and B are those of this circuit; NULL = don't.
+     * A wrong point that is in its group is not seen: prove with a good witness to see it. */
+    const char *r1cs_path;
 } cuzk_inspect_options;
 #define CUZK_INSPECT_OPTIONS_INIT                                                             \
     { sizeof(cuzk_inspect_options), 0, NULL }

@@ -140,18 +140,18 @@ static cuzk_status check_zkey(const inspection *in, const zkey_view *v, cuzk_err
     const curve *c = &in->rt->curves[v->curve];
     const size_t g1 = curve_g1_bytes(c), g2 = curve_g2_bytes(c);
     const check_points_job job[] = {
-        {"alpha1", GROUP_G1, {v->alpha1, g1}},
-        {"beta1", GROUP_G1, {v->beta1, g1}},
-        {"delta1", GROUP_G1, {v->delta1, g1}},
-        {"beta2", GROUP_G2, {v->beta2, g2}},
-        {"gamma2", GROUP_G2, {v->gamma2, g2}},
-        {"delta2", GROUP_G2, {v->delta2, g2}},
-        {"IC", GROUP_G1, v->ic},
-        {"A", GROUP_G1, v->a},
-        {"B1", GROUP_G1, v->b1},
-        {"B2", GROUP_G2, v->b2},
-        {"L", GROUP_G1, v->l},
-        {"H", GROUP_G1, v->h},
+        {"alpha1", GROUP_G1, {v->alpha1, g1}, true},
+        {"beta1", GROUP_G1, {v->beta1, g1}, true},
+        {"delta1", GROUP_G1, {v->delta1, g1}, true},
+        {"beta2", GROUP_G2, {v->beta2, g2}, true},
+        {"gamma2", GROUP_G2, {v->gamma2, g2}, true},
+        {"delta2", GROUP_G2, {v->delta2, g2}, true},
+        {"IC", GROUP_G1, v->ic, false},
+        {"A", GROUP_G1, v->a, false},
+        {"B1", GROUP_G1, v->b1, false},
+        {"B2", GROUP_G2, v->b2, false},
+        {"L", GROUP_G1, v->l, false},
+        {"H", GROUP_G1, v->h, false},
     };
     uint64_t n_points = 0;
     CUZK_TRY(check_triplets(v, &c->fr, err));
@@ -186,48 +186,54 @@ static cuzk_status inspect_zkey(inspection *in, cuzk_err *err) {
 
 /* ---- JSON files ---- */
 
+static void put_checked(json_t *o, const char *what, size_t n) {
+    json_t *checked = json_object();
+    put(checked, what, (json_int_t)n);
+    json_object_set_new(o, "checked", checked);
+}
+
 static cuzk_status inspect_vkey(inspection *in, cuzk_err *err) {
+    enum { N_CONSTANTS = 4 }; /* alpha, beta, gamma, delta */
     groth16_vkey vk = {0};
     CUZK_TRY(snarkjs_read_vkey(&vk, in->file, in->rt->curve_of, err));
     put_format(in->out, "verification key", vk.curve);
     put(in->out, "public_signals", vk.n_public);
     put_text(in->out, "good_for", "verifying proofs of its circuit");
+    cuzk_status st = CUZK_OK;
+    if (in->check) {
+        st = check_vkey_points(in->rt->curve_of[vk.curve], &vk, err);
+        put_checked(in->out, "points", N_CONSTANTS + (size_t)vk.n_public + 1);
+    }
     groth16_vkey_fini(&vk);
-    return CUZK_OK;
+    return st;
 }
 
 /* These two don't say (publics) or needn't say (proof) which curve they are of. */
 static cuzk_status inspect_proof(inspection *in, cuzk_err *err) {
     groth16_proof p;
-    cuzk_status st = CUZK_ERR_FORMAT;
-    for (unsigned i = 0; i < CURVE_COUNT && st != CUZK_OK; i++) {
-        st = snarkjs_read_proof(&p, in->rt->curve_of[i], in->file, err);
-        if (st == CUZK_OK) put_format(in->out, "proof", (curve_id)i);
-    }
-    if (st == CUZK_OK)
-        put_text(in->out, "good_for",
-                 "verifying, with its public signals and verification key");
-    return st == CUZK_ERR_INVALID ? CUZK_ERR_FORMAT : st;
+    curve_id id;
+    CUZK_TRY(snarkjs_read_any_proof(&p, &id, in->file, in->rt->curve_of, err));
+    put_format(in->out, "proof", id);
+    put_text(in->out, "good_for", "verifying, with its public signals and verification key");
+    if (!in->check) return CUZK_OK;
+    put_checked(in->out, "points", 3);
+    return check_proof_points(in->rt->curve_of[id], &p, err);
 }
 
 static cuzk_status inspect_public(inspection *in, cuzk_err *err) {
-    cuzk_status st = CUZK_ERR_FORMAT;
+    bool fits[CURVE_COUNT];
+    size_t n;
+    CUZK_TRY(snarkjs_fit_public(fits, &n, in->file, in->rt->curve_of, err));
     json_t *curves = json_array();
-    for (unsigned i = 0; i < CURVE_COUNT; i++) {
-        fe *values = NULL;
-        size_t n;
-        if (snarkjs_read_public(&values, &n, in->rt->curve_of[i], in->file,
-                                st == CUZK_OK ? NULL : err) != CUZK_OK)
-            continue;
-        cuzk_free(values);
-        json_array_append_new(curves, json_string(curve_params_of((curve_id)i)->name));
-        put(in->out, "public_signals", (json_int_t)n);
-        st = CUZK_OK;
-    }
+    for (unsigned i = 0; i < CURVE_COUNT; i++)
+        if (fits[i])
+            json_array_append_new(curves, json_string(curve_params_of((curve_id)i)->name));
+    put(in->out, "public_signals", (json_int_t)n);
     put_text(in->out, "format", "public signals");
     json_object_set_new(in->out, "fits_curves", curves);
     put_text(in->out, "good_for", "verifying, with its proof and verification key");
-    return st;
+    if (in->check) put_checked(in->out, "values", n);
+    return CUZK_OK;
 }
 
 /* ---- which one ---- */

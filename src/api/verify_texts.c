@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/check_points.h"
 #include "api/runtime.h"
 #include "base/alloc.h"
 #include "prover/groth16.h"
@@ -29,29 +30,6 @@ static cuzk_status pack_vkey(packed_vkey *out, const cuzk_runtime *rt, const gro
     }
     p.vk.ic.points.buf = p.buf;
     *out = p;
-    return CUZK_OK;
-}
-
-static cuzk_status check_in_groups(const curve *c, const groth16_vkey *vk, cuzk_err *err) {
-    const g2_affine *const g2[] = {&vk->beta2, &vk->gamma2, &vk->delta2};
-    static const char *const g2_name[] = {"vk_beta_2", "vk_gamma_2", "vk_delta_2"};
-    point p;
-    for (size_t i = 0; i < sizeof g2 / sizeof g2[0]; i++) {
-        point_from_g2(c, &p, g2[i]);
-        if (!point_is_in_subgroup(c, GROUP_G2, &p))
-            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify", "%s is not in the group G2",
-                             g2_name[i]);
-    }
-    point_from_g1(c, &p, &vk->alpha1);
-    if (!point_is_in_subgroup(c, GROUP_G1, &p))
-        return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify",
-                         "vk_alpha_1 is not in the group G1");
-    for (uint32_t i = 0; i <= vk->n_public; i++) {
-        point_from_g1(c, &p, &vk->ic[i]);
-        if (!point_is_in_subgroup(c, GROUP_G1, &p))
-            return cuzk_fail(err, CUZK_ERR_FORMAT, "api.verify",
-                             "IC[%u] is not in the group G1", i);
-    }
     return CUZK_OK;
 }
 
@@ -87,9 +65,10 @@ static cuzk_status verify_texts(cuzk_runtime *rt, named_text vkey, named_text pu
     size_t n = 0;
     CUZK_TRY(blame(&vkey, snarkjs_read_vkey(&vk, vkey.bytes, rt->curve_of, err), err));
     const curve *c = rt->curve_of[vk.curve];
-    cuzk_status st = blame(&vkey, check_in_groups(c, &vk, err), err);
+    cuzk_status st = blame(&vkey, check_vkey_points(c, &vk, err), err);
     if (st == CUZK_OK)
-        st = blame(&publics, snarkjs_read_public(&values, &n, c, publics.bytes, err), err);
+        st = blame(&publics,
+                   snarkjs_read_public(&values, &n, c, publics.bytes, vk.n_public, err), err);
     if (st == CUZK_OK) st = blame(&proof, snarkjs_read_proof(&p, c, proof.bytes, err), err);
     if (st == CUZK_OK && n != vk.n_public)
         st =

@@ -14,7 +14,9 @@ static const cli_option options[N_OPTIONS] = {
                "check every value, index and point (on the curve and in\n"
                "the subgroup)"},
     [R1CS] = {"r1cs", 0, "FILE",
-              "with --check: check also that the key is one of this circuit"},
+              "with --check: check also that the key's matrices A and B are\n"
+              "those of this circuit; its other points may still be wrong\n"
+              "ones: the real test is to prove with a good witness"},
     [THREADS] = CLI_OPTION_THREADS,
     [CPU] = CLI_OPTION_CPU,
     [JSON] = CLI_OPTION_JSON("print one JSON object a file, each on its own line"),

@@ -499,6 +499,11 @@ class Inspect(ProgramTest):
 
     def test_check(self):
         self.assert_ok(run("inspect", "--check", KEY, WITNESS, R1CS, VKEY, PUBLIC, PROOF))
+        result = self.assert_ok(run("inspect", "--check", "--json", VKEY, PUBLIC, PROOF))
+        vkey, public, proof = (json.loads(line) for line in result.out.splitlines())
+        self.assertEqual(vkey["checked"], {"points": 4 + vkey["public_signals"] + 1})
+        self.assertEqual(public["checked"], {"values": public["public_signals"]})
+        self.assertEqual(proof["checked"], {"points": 3})
         result = self.assert_ok(run("inspect", "--check", "--r1cs", R1CS, "--json", KEY))
         self.assertTrue(json.loads(result.out)["checked"])
         self.assert_fails(run("inspect", "--check", "--r1cs", golden("nopub", "circuit.r1cs"), KEY), 3, str(KEY))

@@ -4,10 +4,12 @@
 that names the file and the place. Every magic, version, count, length, index and field element
 of every format has its twins here; cuts at every byte are in the unit tests of the formats."""
 import json
+import os
 import struct
+import subprocess
 import unittest
 
-from program import MODULUS, ProgramTest, golden, run
+from program import CUZK, MODULUS, ProgramTest, golden, run
 
 BASE = {"bn128": 21888242871839275222246405745257275088696311157297823662689037894645226208583,
         "bls12381": 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab}
@@ -428,6 +430,49 @@ class Json(DamagedTest):
                 twins = [(f"{place}: {new!r}", self.replaced(value, place, new), name) for new in
                          (self.NOT_NUMBERS if place[-1] == 0 else self.NOT_NUMBERS[:3])]
                 self.refuse_json("bn128", which, twins)
+
+    def test_points_outside_the_group(self):
+        """On the curve, but of another order: verify and inspect --check look at each point. Only
+        G1 of BN254 has no such points."""
+        outside = ["0", "2", "1"] # of E(Fq) of BLS12-381: y^2 = x^3 + 4
+        vkey, proof = self.load("bls12381", 0), self.load("bls12381", 2)
+        check = ["inspect", "--check", "%"]
+        verify = ["verify", "%", *self.files("bls12381")[1:]]
+        twins = [("vk_alpha_1", {**vkey, "vk_alpha_1": outside}, "vk_alpha_1 is not in the group G1")]
+        for i in range(len(vkey["IC"])):
+            twins.append((f"IC[{i}]", self.replaced(vkey, ("IC", i), outside), rf"IC\[{i}\] is not in the group G1"))
+        self.refuse(((name, json.dumps(value).encode(), says) for name, value, says in twins), ".json", check, verify)
+        twins = [(name, {**proof, name: outside}, f"{name} is not in the group G1") for name in ("pi_a", "pi_c")]
+        self.refuse(((name, json.dumps(value).encode(), says) for name, value, says in twins), ".json", check)
+        self.refuse_json("bls12381", 2, twins, code=1)
+
+    def test_constants_at_infinity(self):
+        """No setup makes such a key, and a pairing with one of them says nothing."""
+        g1, g2 = ["0", "1", "0"], [["0", "0"], ["1", "0"], ["0", "0"]]
+        for curve in CURVES:
+            vkey = self.load(curve, 0)
+            twins = [(name, json.dumps({**vkey, name: g1 if name == "vk_alpha_1" else g2}).encode(), f"{name}.*infinity")
+                     for name in ("vk_alpha_1", "vk_beta_2", "vk_gamma_2", "vk_delta_2")]
+            self.refuse(twins, ".json", ["verify", "%", *self.files(curve)[1:]], ["inspect", "--check", "%"])
+
+    def test_many_small_values(self):
+        """A text that would take tens of times its size when parsed is refused in the memory of a
+        small one."""
+        n = 8 << 20
+        twins = [("arrays", b"[" + b"[]," * n + b"[]]"), ("objects", b"[" + b"{}," * n + b"{}]"),
+                 ("numbers", b"[" + b"1," * n + b"1]")]
+        path = self.folder / "damaged.json"
+        for name, text in twins:
+            path.write_bytes(text)
+            for command in (["inspect", path], ["verify", path, *self.files("bn128")[1:]],
+                            ["verify", self.files("bn128")[0], path, self.files("bn128")[2]]):
+                with self.subTest(twin=name, command=command):
+                    process = subprocess.Popen([CUZK, *map(str, command)], stdout=subprocess.DEVNULL,
+                                               stderr=subprocess.DEVNULL)
+                    _, status, usage = os.wait4(process.pid, 0)
+                    process.returncode = os.waitstatus_to_exitcode(status)
+                    self.assertIn(process.returncode, (3,) if "inspect" in command else (1, 3))
+                    self.assertLess(usage.ru_maxrss, 256 << 10) # KiB
 
     def test_other_numbers(self):
         """Well formed, but another value: a key off its curve is damaged; a proof is not valid, or

@@ -54,7 +54,7 @@ static cuzk_status read_text(const curves *cs, const curve *c, const char *file,
     } else {
         fe *values;
         size_t n;
-        status = snarkjs_read_public(&values, &n, c, blob_span(text), err);
+        status = snarkjs_read_public(&values, &n, c, blob_span(text), SNARKJS_MAX_PUBLIC, err);
         if (status == CUZK_OK) cuzk_free(values);
     }
     return status;
@@ -148,7 +148,9 @@ static void test_public__comes_back_byte_by_byte(void **state) {
             fe *values;
             size_t n;
             char *text;
-            assert_int_equal(snarkjs_read_public(&values, &n, c, blob_span(b), NULL), CUZK_OK);
+            assert_int_equal(
+                snarkjs_read_public(&values, &n, c, blob_span(b), SNARKJS_MAX_PUBLIC, NULL),
+                CUZK_OK);
             assert_int_equal(n, n_publics[i]);
             uint8_t *le = malloc(n * 32 + 1);
             assert_non_null(le);
@@ -229,7 +231,8 @@ static void test_public__takes_the_numbers_that_snarkjs_takes(void **state) {
     const uint64_t expected[] = {0, 7, 7, 31, 255, 5, 9007199254740991};
     fe *values;
     size_t n;
-    assert_int_equal(snarkjs_read_public(&values, &n, c, blob_span(b), NULL), CUZK_OK);
+    assert_int_equal(
+        snarkjs_read_public(&values, &n, c, blob_span(b), SNARKJS_MAX_PUBLIC, NULL), CUZK_OK);
     assert_int_equal(n, 7);
     for (size_t i = 0; i < n; i++) {
         fe e;
@@ -247,7 +250,8 @@ static void test_public__gives_no_signals_when_the_array_is_empty(void **state) 
         blob b = blob_text(texts[i]);
         fe *values = NULL;
         size_t n = 99;
-        assert_int_equal(snarkjs_read_public(&values, &n, cs->list[0], blob_span(b), NULL),
+        assert_int_equal(snarkjs_read_public(&values, &n, cs->list[0], blob_span(b),
+                                             SNARKJS_MAX_PUBLIC, NULL),
                          CUZK_OK);
         assert_int_equal(n, 0);
         assert_non_null(values);
@@ -352,7 +356,8 @@ static void test_proof__refuses_malformed_members(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_edit(cs, PROOF, cases[i].path, cases[i].json, cases[i].status, cases[i].says);
-    expect_text(cs, PROOF, "[]", CUZK_ERR_FORMAT, "proof is an array, expected an object");
+    expect_text(cs, PROOF, "[]", CUZK_ERR_FORMAT,
+                "proof: the text is an array, expected an object");
     expect_text(cs, PROOF, "{\"pi_a\": 1, \"pi_a\": 2}", CUZK_ERR_FORMAT, "is not JSON");
 }
 
@@ -391,9 +396,81 @@ static void test_proof__refuses_texts_over_64_kib(void **state) {
     blob b = {malloc(65537), 65537};
     assert_non_null(b.p);
     memset(b.p, ' ', b.n_bytes);
+    memcpy(b.p, "{}", 2);
     expect(cs, PROOF, b, CUZK_ERR_FORMAT, "proof has 65537 bytes, expected at most 65536");
-    memset(b.p, '[', b.n_bytes); /* nesting ends in an error, not in a stack overflow */
-    expect(cs, PUBLIC, b, CUZK_ERR_FORMAT, "is not JSON");
+    blob_free(&b);
+}
+
+/* ---- size ---- */
+/* open, then `item` for at least n_bytes, then close. */
+static blob repeat(const char *open, const char *item, const char *close, size_t n_bytes) {
+    const size_t n_open = strlen(open), n_item = strlen(item), n_close = strlen(close);
+    const size_t n = (n_bytes + n_item - 1) / n_item;
+    blob b = {malloc(n_open + n * n_item + n_close), n_open + n * n_item + n_close};
+    assert_non_null(b.p);
+    memcpy(b.p, open, n_open);
+    for (size_t i = 0; i < n; i++) memcpy(b.p + n_open + i * n_item, item, n_item);
+    memcpy(b.p + n_open + n * n_item, close, n_close);
+    return b;
+}
+
+static size_t parser_bytes; /* all that jansson asked for */
+
+static void *counting_malloc(size_t n_bytes) {
+    parser_bytes += n_bytes;
+    return malloc(n_bytes);
+}
+
+/* Short values: an array that says "[]" takes jansson 130 bytes, a number that says "1" 50. */
+static void test_snarkjs_json__refuses_many_small_values_without_parsing_them(void **state) {
+    const curves *cs = *state;
+    const struct {
+        const char *file, *open, *item, *close, *says;
+        cuzk_status status;
+    } cases[] = {
+        {VKEY, "{\"IC\": [", "[],", "[]]}", "values, expected at most", CUZK_ERR_FORMAT},
+        {VKEY, "{\"IC\": [", "1,", "1]}", "values, expected at most", CUZK_ERR_FORMAT},
+        {VKEY, "{\"IC\": [", "\"\",", "1]}", "values, expected at most", CUZK_ERR_FORMAT},
+        {VKEY, "{\"IC\": [", "{},", "1]}", "objects, expected 1 at most", CUZK_ERR_FORMAT},
+        {PROOF, "{\"pi_a\": [", "[],", "1]}", "values, expected at most", CUZK_ERR_FORMAT},
+        {PUBLIC, "[", "[],", "[]]", "values, expected at most", CUZK_ERR_INVALID},
+        {PUBLIC, "[", "1,", "1]", "values, expected at most", CUZK_ERR_INVALID},
+        {PUBLIC, "[", "{},", "{}]", "objects, expected 1 at most", CUZK_ERR_FORMAT},
+        {PUBLIC, "[", "[", "", "is not JSON", CUZK_ERR_FORMAT},
+        {PUBLIC, "[[[[[", " ", "]]]]]", "nested 5 deep, expected at most 4", CUZK_ERR_FORMAT},
+        {VKEY, "{\"IC\": \"", " ", "\"}", "", CUZK_ERR_FORMAT},
+        {VKEY, "{", "\"a\": 1,", "\"b\": 1}", "values, expected at most", CUZK_ERR_FORMAT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        blob b = repeat(cases[i].open, cases[i].item, cases[i].close, (size_t)4 << 20);
+        parser_bytes = 0;
+        json_set_alloc_funcs(counting_malloc, free);
+        expect(cs, cases[i].file, b, cases[i].status, cases[i].says);
+        json_set_alloc_funcs(malloc, free);
+        if (parser_bytes > 10 * b.n_bytes)
+            fail_msg("case %zu: %zu bytes for a text of %zu", i, parser_bytes, b.n_bytes);
+        blob_free(&b);
+    }
+}
+
+static void test_public__takes_no_more_memory_than_the_signals_expected(void **state) {
+    const curves *cs = *state;
+    blob b = repeat("[", "1,", "1]", 200);
+    fe *values;
+    size_t n;
+    cuzk_err err;
+    assert_int_equal(snarkjs_read_public(&values, &n, cs->list[0], blob_span(b), 2, &err),
+                     CUZK_ERR_INVALID);
+    assert_non_null(strstr(err.text, "public signals: 101 values, expected at most 18"));
+    assert_int_equal(snarkjs_read_public(&values, &n, cs->list[0], blob_span(b), 101, &err),
+                     CUZK_OK);
+    assert_int_equal(n, 101);
+    cuzk_free(values);
+    blob_free(&b);
+    b = repeat("[", " ", "]", 5000);
+    assert_int_equal(snarkjs_read_public(&values, &n, cs->list[0], blob_span(b), 2, &err),
+                     CUZK_ERR_FORMAT);
+    assert_non_null(strstr(err.text, "has 5002 bytes, expected at most 4288"));
     blob_free(&b);
 }
 
@@ -468,7 +545,7 @@ static void test_vkey__refuses_malformed_members(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_edit(cs, VKEY, cases[i].path, cases[i].json, cases[i].status, cases[i].says);
-    expect_text(cs, VKEY, "[]", CUZK_ERR_FORMAT, "verification key is an array");
+    expect_text(cs, VKEY, "[]", CUZK_ERR_FORMAT, "verification key: the text is an array");
 }
 
 static void test_json_kind__tells_the_three_files_apart(void **state) {
@@ -483,7 +560,76 @@ static void test_json_kind__tells_the_three_files_apart(void **state) {
         blob_free(&b);
     }
     assert_int_equal(snarkjs_json_kind((cuzk_span){NULL, 0}), 0);
-    assert_int_equal(snarkjs_json_kind((cuzk_span){(const uint8_t *)"{}", 2}), 0);
+    const struct {
+        const char *text;
+        char kind;
+    } texts[] = {
+        {"{}", 0},
+        {" [ ] ", 's'},
+        {"{\"pi_a\" : 1}", 'p'},
+        {"{\"x\": \"pi_a\"}", 0}, /* a value, no name */
+        {"{\"x\": \"\\\"pi_a\"}", 0},
+        {"{\"x\": [\"}\", 1], \"pi_a\": 1}", 'p'},
+        {"{\"x\": {\"pi_a\": 1}}", 0},
+        {"{\"pi_a\": 1", 0},
+        {"{\"pi_a", 0},
+        {"{\"pi_a\\", 0},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        blob b = blob_text(texts[i].text);
+        assert_int_equal(snarkjs_json_kind(blob_span(b)), texts[i].kind);
+        blob_free(&b);
+    }
+}
+
+/* ---- files that don't say of which curve they are ---- */
+static void test_any_proof__finds_the_curve_with_and_without_its_name(void **state) {
+    const curves *cs = *state;
+    for (int id = 0; id < CURVE_COUNT; id++) {
+        blob named = golden_load((curve_id)id, "two", PROOF);
+        json_t *root = json_loadb((const char *)named.p, named.n_bytes, 0, NULL);
+        assert_int_equal(json_object_del(root, "curve"), 0);
+        char *text = json_dumps(root, 0);
+        blob nameless = blob_text(text);
+        const blob *const both[] = {&named, &nameless};
+        for (size_t i = 0; i < 2; i++) {
+            groth16_proof proof;
+            curve_id found = CURVE_COUNT;
+            assert_int_equal(
+                snarkjs_read_any_proof(&proof, &found, blob_span(*both[i]), cs->list, NULL),
+                CUZK_OK);
+            assert_int_equal(found, id);
+        }
+        blob_free(&nameless);
+        free(text);
+        json_decref(root);
+        blob_free(&named);
+    }
+}
+
+static void test_fit_public__says_whose_signals_these_may_be(void **state) {
+    const curves *cs = *state;
+    const struct {
+        const char *text;
+        cuzk_status status;
+        bool bn254, bls12_381;
+    } cases[] = {
+        {"[]", CUZK_OK, true, true},
+        {"[\"1\", 2]", CUZK_OK, true, true},
+        {"[\"" R_BN254 "\"]", CUZK_OK, false, true},
+        {"[\"" R_BN254 "0\"]", CUZK_ERR_FORMAT, false, false},
+        {"[\"x\"]", CUZK_ERR_FORMAT, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        blob b = blob_text(cases[i].text);
+        bool fits[CURVE_COUNT] = {false};
+        size_t n;
+        assert_int_equal(snarkjs_fit_public(fits, &n, blob_span(b), cs->list, NULL),
+                         cases[i].status);
+        assert_int_equal(fits[CURVE_BN254], cases[i].bn254);
+        assert_int_equal(fits[CURVE_BLS12_381], cases[i].bls12_381);
+        blob_free(&b);
+    }
 }
 
 int main(void) {
@@ -500,10 +646,14 @@ int main(void) {
         cmocka_unit_test(test_proof__refuses_the_proof_of_another_curve),
         cmocka_unit_test(test_proof__keeps_infinity),
         cmocka_unit_test(test_proof__refuses_texts_over_64_kib),
+        cmocka_unit_test(test_snarkjs_json__refuses_many_small_values_without_parsing_them),
+        cmocka_unit_test(test_public__takes_no_more_memory_than_the_signals_expected),
         cmocka_unit_test(
             test_snarkjs_json__fails_cleanly_whichever_allocation_of_the_parser_fails),
         cmocka_unit_test(test_vkey__refuses_malformed_members),
         cmocka_unit_test(test_json_kind__tells_the_three_files_apart),
+        cmocka_unit_test(test_any_proof__finds_the_curve_with_and_without_its_name),
+        cmocka_unit_test(test_fit_public__says_whose_signals_these_may_be),
     };
     return cmocka_run_group_tests(tests, make_curves, free_curves);
 }

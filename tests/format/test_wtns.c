@@ -151,7 +151,8 @@ static void test_wtns_check_values__names_the_first_value_not_below_r(void **sta
         assert_int_equal(wtns_parse(&v, blob_span(b), NULL), CUZK_OK);
         uint8_t *values = b.p + blob_section(b, 2), *last = values + (size_t)962 * 32;
         for (unsigned i = 0; i < 4; i++) store_le64(last + 8 * i, c.fr.m.p[i]); /* r */
-        expect_witness_error(&v, &c.fr, "witness value 962 of 963 is not below");
+        expect_witness_error(
+            &v, &c.fr, "witness value 962 of 963 is not below the scalar field's prime r of ");
         store_le64(last, c.fr.m.p[0] - 1); /* r - 1 */
         assert_int_equal(wtns_check_values(&v, &c.fr, NULL), CUZK_OK);
         store_le64(last + 8, c.fr.m.p[1] + 1);

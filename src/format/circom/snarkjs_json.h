@@ -32,10 +32,24 @@ CUZK_MUST_CHECK cuzk_status snarkjs_read_vkey(groth16_vkey *out, cuzk_span text,
 /* INVALID when a coordinate is not below q or a point is off the curve; FORMAT otherwise. */
 CUZK_MUST_CHECK cuzk_status snarkjs_read_proof(groth16_proof *out, const curve *c,
                                                cuzk_span text, cuzk_err *err);
-/* *out: n values, Montgomery, owner caller (cuzk_free). INVALID when a value is not below r. */
+/* The same when the curve is not known: the one that the text names, or else the first whose
+ * points these are. Always FORMAT. */
+CUZK_MUST_CHECK cuzk_status snarkjs_read_any_proof(groth16_proof *out, curve_id *id,
+                                                   cuzk_span text,
+                                                   const curve *const curves[CURVE_COUNT],
+                                                   cuzk_err *err);
+/* As many signals as a verification key of the size that we take can have. */
+#define SNARKJS_MAX_PUBLIC ((size_t)1 << 19)
+/* *out: n values, Montgomery, owner caller (cuzk_free). INVALID when a value is not below r, or
+ * when they are so many more than n_max that they are not even parsed: compare n with it. */
 CUZK_MUST_CHECK cuzk_status snarkjs_read_public(fe **out, size_t *n, const curve *c,
-                                                cuzk_span text, cuzk_err *err);
-/* Which of the three a text is: 'v', 'p', 's' (public signals), or 0. */
+                                                cuzk_span text, size_t n_max, cuzk_err *err);
+/* Whose signals may these be? FORMAT when of none. */
+CUZK_MUST_CHECK cuzk_status snarkjs_fit_public(bool fits[CURVE_COUNT], size_t *n,
+                                               cuzk_span text,
+                                               const curve *const curves[CURVE_COUNT],
+                                               cuzk_err *err);
+/* Which of the three a text looks like: 'v', 'p', 's' (public signals), or 0. Doesn't parse it. */
 char snarkjs_json_kind(cuzk_span text);
 
 /* NUL-terminated text, owner caller (cuzk_free). publics: n canonical 32-byte little-endian

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* format/circom/snarkjs_read: see snarkjs_json.h. */
 #include "base/alloc.h"
+#include "format/circom/json_scan.h"
 #include "format/circom/snarkjs_json.h"
 #include <jansson.h>
 #include <stdio.h>
 
 #define WHERE "format.snarkjs_json"
 
-/* Larger texts are refused before they are parsed; a parsed one takes up to 16 times its size. */
-#define MAX_PROOF_BYTES  ((size_t)64 << 10)
-#define MAX_PUBLIC_BYTES ((size_t)64 << 20)
-#define MAX_VKEY_BYTES   ((size_t)256 << 20)
+/* jansson takes up to 130 bytes for each value (an empty array), however short its text, so texts
+ * with more values than such a file can need are refused before they are parsed. */
+typedef struct text_limits {
+    bool is_array; /* else an object */
+    size_t n_bytes, n_values;
+    cuzk_status too_many; /* the status of a text with more values */
+} text_limits;
+
+enum {
+    MAX_DEPTH = 4,    /* vk_alphabeta_12: object, halves, parts, pairs */
+    MAX_OBJECTS = 16, /* one is right, a few more get an error that names their place */
+};
+static const text_limits proof_limits = {false, (size_t)64 << 10, 1024, CUZK_ERR_FORMAT};
+/* A point of IC has 4 values in some 190 bytes; 16 bytes a value leave room for other layouts. */
+static text_limits vkey_limits(size_t n_bytes) {
+    return (text_limits){false, (size_t)64 << 20, 1024 + n_bytes / 16, CUZK_ERR_FORMAT};
+}
+/* A signal has up to 78 digits. A few too many are for the caller to count, and nested ones for
+ * the reader to name. */
+static text_limits public_limits(size_t n_max, cuzk_status too_many) {
+    return (text_limits){true, 4096 + 96 * n_max, 16 + n_max, too_many};
+}
+
 #define MAX_SAFE_INTEGER 9007199254740991LL /* JavaScript's: beyond it a number is not exact */
 
 /* What a text is read for. Wrong shape is always FORMAT; `range` is the status of a number that
@@ -39,14 +59,34 @@ static path path_field(const char *name) {
     return p;
 }
 
-static cuzk_status load(json_t **out, cuzk_span text, size_t max_bytes, const char *what,
+static cuzk_status check_limits(cuzk_span text, const text_limits *max, const char *what,
+                                cuzk_err *err) {
+    json_outline o;
+    CUZK_TRY(json_scan(&o, text, what, err));
+    if (o.is_array != max->is_array)
+        return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s: the text is %s, expected %s", what,
+                         o.is_array ? "an array" : "an object",
+                         max->is_array ? "an array" : "an object");
+    if (o.depth > MAX_DEPTH)
+        return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE,
+                         "%s: nested %zu deep, expected at most %d", what, o.depth, MAX_DEPTH);
+    if (o.n_objects > MAX_OBJECTS)
+        return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s: %zu objects, expected 1 at most",
+                         what, o.n_objects);
+    if (o.n_values > max->n_values)
+        return cuzk_fail(err, max->too_many, WHERE, "%s: %zu values, expected at most %zu",
+                         what, o.n_values, max->n_values);
+    if (text.n_bytes > max->n_bytes)
+        return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s has %zu bytes, expected at most %zu",
+                         what, text.n_bytes, max->n_bytes);
+    return CUZK_OK;
+}
+
+static cuzk_status load(json_t **out, cuzk_span text, text_limits max, const char *what,
                         cuzk_err *err) {
     json_error_t e = {.text = ""};
-    if (text.n_bytes > max_bytes)
-        return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s has %zu bytes, expected at most %zu",
-                         what, text.n_bytes, max_bytes);
-    const char *chars = text.n_bytes ? (const char *)text.p : "";
-    *out = json_loadb(chars, text.n_bytes, JSON_REJECT_DUPLICATES, &e);
+    CUZK_TRY(check_limits(text, &max, what, err));
+    *out = json_loadb((const char *)text.p, text.n_bytes, JSON_REJECT_DUPLICATES, &e);
     if (*out != NULL) return CUZK_OK;
     /* Every error has a text, except want of memory; for some tokens jansson calls even that an
      * "invalid token". */
@@ -247,12 +287,6 @@ static cuzk_status read_curve(curve_id *out, const json_t *object, const char *w
     return CUZK_OK;
 }
 
-static cuzk_status expect_object(const json_t *root, const char *what, cuzk_err *err) {
-    if (json_is_object(root)) return CUZK_OK;
-    return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s is %s, expected an object", what,
-                     type_name(root));
-}
-
 /* Protocol and curve may be missing from a proof, so a misspelt name must not pass for that. */
 static cuzk_status refuse_other_members(const reader *r, json_t *root) {
     static const char *const known[] = {"pi_a", "pi_b", "pi_c", "protocol", "curve"};
@@ -272,7 +306,6 @@ static cuzk_status refuse_other_members(const reader *r, json_t *root) {
 }
 
 static cuzk_status read_proof(groth16_proof *out, const reader *r, json_t *root) {
-    CUZK_TRY(expect_object(root, r->what, r->err));
     CUZK_TRY(refuse_other_members(r, root));
     CUZK_TRY(check_protocol(root, false, r->what, r->err));
     if (json_object_get(root, "curve") != NULL) { /* rapidsnark leaves it out */
@@ -293,8 +326,31 @@ cuzk_status snarkjs_read_proof(groth16_proof *out, const curve *c, cuzk_span tex
     const reader r = {c, "proof", CUZK_ERR_INVALID, err};
     groth16_proof proof;
     json_t *root = NULL;
-    CUZK_TRY(load(&root, text, MAX_PROOF_BYTES, r.what, err));
+    CUZK_TRY(load(&root, text, proof_limits, r.what, err));
     const cuzk_status status = read_proof(&proof, &r, root);
+    json_decref(root);
+    if (status == CUZK_OK) *out = proof;
+    return status;
+}
+
+cuzk_status snarkjs_read_any_proof(groth16_proof *out, curve_id *id, cuzk_span text,
+                                   const curve *const curves[CURVE_COUNT], cuzk_err *err) {
+    groth16_proof proof;
+    curve_id named = CURVE_COUNT;
+    json_t *root = NULL;
+    CUZK_TRY(load(&root, text, proof_limits, "proof", err));
+    cuzk_status status = CUZK_OK;
+    if (json_object_get(root, "curve") != NULL)
+        status = read_curve(&named, root, "proof", err);
+    if (status == CUZK_OK) {
+        status = CUZK_ERR_FORMAT;
+        for (unsigned i = 0; i < CURVE_COUNT && status != CUZK_OK; i++) {
+            if (named != CURVE_COUNT && named != (curve_id)i) continue;
+            const reader r = {curves[i], "proof", CUZK_ERR_FORMAT, err};
+            status = read_proof(&proof, &r, root);
+            *id = (curve_id)i;
+        }
+    }
     json_decref(root);
     if (status == CUZK_OK) *out = proof;
     return status;
@@ -309,18 +365,12 @@ static cuzk_status read_public(fe *values, const reader *r, const json_t *root) 
 }
 
 cuzk_status snarkjs_read_public(fe **out, size_t *n, const curve *c, cuzk_span text,
-                                cuzk_err *err) {
+                                size_t n_max, cuzk_err *err) {
     const reader r = {c, "public signals", CUZK_ERR_INVALID, err};
     fe *values = NULL;
     json_t *root = NULL;
-    CUZK_TRY(load(&root, text, MAX_PUBLIC_BYTES, r.what, err));
-    cuzk_status status;
-    if (!json_is_array(root)) {
-        status = cuzk_fail(err, CUZK_ERR_FORMAT, WHERE,
-                           "%s: the text is %s, expected an array", r.what, type_name(root));
-        goto out;
-    }
-    status = cuzk_zalloc(&values, json_array_size(root), sizeof *values, err);
+    CUZK_TRY(load(&root, text, public_limits(n_max, CUZK_ERR_INVALID), r.what, err));
+    cuzk_status status = cuzk_zalloc(&values, json_array_size(root), sizeof *values, err);
     if (status != CUZK_OK) goto out;
     status = read_public(values, &r, root);
     if (status != CUZK_OK) goto out;
@@ -328,6 +378,29 @@ cuzk_status snarkjs_read_public(fe **out, size_t *n, const curve *c, cuzk_span t
     *n = json_array_size(root);
     values = NULL;
 out:
+    cuzk_free(values);
+    json_decref(root);
+    return status;
+}
+
+cuzk_status snarkjs_fit_public(bool fits[CURVE_COUNT], size_t *n, cuzk_span text,
+                               const curve *const curves[CURVE_COUNT], cuzk_err *err) {
+    fe *values = NULL;
+    json_t *root = NULL;
+    CUZK_TRY(load(&root, text, public_limits(SNARKJS_MAX_PUBLIC, CUZK_ERR_FORMAT),
+                  "public signals", err));
+    const size_t n_values = json_array_size(root);
+    cuzk_status status = cuzk_zalloc(&values, n_values, sizeof *values, err);
+    if (status == CUZK_OK) {
+        status = CUZK_ERR_FORMAT;
+        for (unsigned i = 0; i < CURVE_COUNT; i++) {
+            const reader r = {curves[i], "public signals", CUZK_ERR_FORMAT,
+                              status == CUZK_OK ? NULL : err};
+            fits[i] = read_public(values, &r, root) == CUZK_OK;
+            if (fits[i]) status = CUZK_OK;
+        }
+        *n = n_values;
+    }
     cuzk_free(values);
     json_decref(root);
     return status;
@@ -367,9 +440,8 @@ cuzk_status snarkjs_read_vkey(groth16_vkey *out, cuzk_span text,
     reader r = {NULL, "verification key", CUZK_ERR_FORMAT, err};
     groth16_vkey vk = {.ic = NULL};
     json_t *root = NULL;
-    CUZK_TRY(load(&root, text, MAX_VKEY_BYTES, r.what, err));
-    cuzk_status status = expect_object(root, r.what, err);
-    if (status == CUZK_OK) status = check_protocol(root, true, r.what, err);
+    CUZK_TRY(load(&root, text, vkey_limits(text.n_bytes), r.what, err));
+    cuzk_status status = check_protocol(root, true, r.what, err);
     if (status == CUZK_OK) status = read_curve(&vk.curve, root, r.what, err);
     if (status == CUZK_OK) {
         r.c = curves[vk.curve];
@@ -389,15 +461,9 @@ void groth16_vkey_fini(groth16_vkey *vk) {
 }
 
 char snarkjs_json_kind(cuzk_span text) {
-    json_t *root = NULL;
-    if (load(&root, text, MAX_VKEY_BYTES, "text", NULL) != CUZK_OK) return 0;
-    char kind = 0;
-    if (json_is_array(root))
-        kind = 's';
-    else if (json_object_get(root, "vk_alpha_1") != NULL)
-        kind = 'v';
-    else if (json_object_get(root, "pi_a") != NULL)
-        kind = 'p';
-    json_decref(root);
-    return kind;
+    json_outline o;
+    if (json_scan(&o, text, "text", NULL) != CUZK_OK) return 0;
+    if (o.is_array) return 's';
+    if (json_scan_has_member(text, "vk_alpha_1")) return 'v';
+    return json_scan_has_member(text, "pi_a") ? 'p' : 0;
 }

@@ -51,9 +51,8 @@ cuzk_status wtns_check_values(const wtns_view *v, const field *fr, cuzk_err *err
         if (!field_is_canonical_le(fr, value))
             return cuzk_fail(err, CUZK_ERR_WITNESS, WHERE,
                              "witness value %" PRIu32 " of %" PRIu32
-                             " is not below the scalar field prime r (top limb "
-                             "0x%016" PRIx64 ", that of r is 0x%016" PRIx64 ")",
-                             i, v->n_values, load_le64(value + 24), top);
+                             " is not below the scalar field's prime r of %s",
+                             i, v->n_values, curve_params_of(v->curve)->name);
     }
     return CUZK_OK;
 }
