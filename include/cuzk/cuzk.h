@@ -32,7 +32,7 @@ typedef struct cuzk_proof cuzk_proof;
 typedef struct cuzk_runtime_options {
     size_t struct_bytes; /* sizeof(cuzk_runtime_options): old callers keep working */
     unsigned n_threads;  /* 0 = one per usable CPU */
-    const char *cpu;     /* "portable", "adx"; NULL = $CUZK_CPU, or the best there is */
+    const char *cpu;     /* "portable", "adx", "ifma"; NULL = $CUZK_CPU, or the best */
     const char *backend; /* "cpu"; NULL = the best there is */
 } cuzk_runtime_options;
 #define CUZK_RUNTIME_OPTIONS_INIT                                                             \

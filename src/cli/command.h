@@ -47,7 +47,7 @@ struct cli_command {
 #define CLI_OPTION_CPU                                                                        \
     {                                                                                         \
         "cpu", 0, "LEVEL",                                                                    \
-            "arithmetic to use: portable or adx; default: $CUZK_CPU, or the\n"                \
+            "arithmetic to use: portable, adx or ifma; default: $CUZK_CPU, or the\n"          \
             "best this CPU has"                                                               \
     }
 #define CLI_OPTION_JSON(what)                                                                 \

@@ -254,7 +254,7 @@ typedef void config_check(fixture *f);
 /* Every curve and group at every CPU level that this processor has. */
 /* $CUZK_TEST_SHORT (sanitizers are slow): only the best level; the tables have their own tests. */
 static void each_config(config_check *check, size_t n_max) {
-    static const char *const names[] = {"adx", "portable"};
+    static const char *const names[] = {"ifma", "adx", "portable"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         cuzk_cpu_level level, best;
         cuzk_err err;

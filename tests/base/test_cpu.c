@@ -11,12 +11,16 @@
 
 static void test_cpu_select__takes_the_best_level_when_none_is_named(void **state) {
     (void)state;
-    cuzk_cpu_level by_null, by_empty, adx;
+    cuzk_cpu_level by_null, by_empty, named;
     assert_int_equal(cuzk_cpu_select(&by_null, NULL, NULL), CUZK_OK);
     assert_int_equal(cuzk_cpu_select(&by_empty, "", NULL), CUZK_OK);
     assert_int_equal(by_null, by_empty);
-    const bool has_adx = cuzk_cpu_select(&adx, "adx", NULL) == CUZK_OK;
-    assert_int_equal(by_null, has_adx ? CUZK_CPU_ADX : CUZK_CPU_PORTABLE);
+    const bool has_adx = cuzk_cpu_select(&named, "adx", NULL) == CUZK_OK;
+    const bool has_ifma = cuzk_cpu_select(&named, "ifma", NULL) == CUZK_OK;
+    assert_true(has_adx || !has_ifma); /* a level has all that those below it have */
+    assert_int_equal(by_null, has_ifma  ? CUZK_CPU_IFMA
+                              : has_adx ? CUZK_CPU_ADX
+                                        : CUZK_CPU_PORTABLE);
 }
 
 static void test_cpu_select__portable_is_always_there(void **state) {
@@ -26,18 +30,22 @@ static void test_cpu_select__portable_is_always_there(void **state) {
     assert_int_equal(level, CUZK_CPU_PORTABLE);
 }
 
-static void test_cpu_select__adx_is_granted_or_refused_as_a_device(void **state) {
+static void test_cpu_select__a_level_is_granted_or_refused_as_a_device(void **state) {
     (void)state;
-    cuzk_cpu_level level = CUZK_CPU_PORTABLE;
-    cuzk_err err;
-    memset(&err, 0, sizeof err);
-    const cuzk_status status = cuzk_cpu_select(&level, "adx", &err);
-    if (status == CUZK_OK) {
-        assert_int_equal(level, CUZK_CPU_ADX);
-    } else {
-        assert_int_equal(status, CUZK_ERR_DEVICE);
-        assert_int_equal(level, CUZK_CPU_PORTABLE); /* unchanged */
-        assert_non_null(strstr(err.text, "adx"));
+    static const cuzk_cpu_level levels[] = {CUZK_CPU_ADX, CUZK_CPU_IFMA};
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        const char *name = cuzk_cpu_level_name(levels[i]);
+        cuzk_cpu_level level = CUZK_CPU_PORTABLE;
+        cuzk_err err;
+        memset(&err, 0, sizeof err);
+        const cuzk_status status = cuzk_cpu_select(&level, name, &err);
+        if (status == CUZK_OK) {
+            assert_int_equal(level, levels[i]);
+        } else {
+            assert_int_equal(status, CUZK_ERR_DEVICE);
+            assert_int_equal(level, CUZK_CPU_PORTABLE); /* unchanged */
+            assert_non_null(strstr(err.text, name));
+        }
     }
 }
 
@@ -60,6 +68,7 @@ static void test_cpu_level_name__names_what_select_takes(void **state) {
     (void)state;
     assert_string_equal(cuzk_cpu_level_name(CUZK_CPU_PORTABLE), "portable");
     assert_string_equal(cuzk_cpu_level_name(CUZK_CPU_ADX), "adx");
+    assert_string_equal(cuzk_cpu_level_name(CUZK_CPU_IFMA), "ifma");
     assert_string_equal(cuzk_cpu_level_name((cuzk_cpu_level)7), "unknown");
 }
 
@@ -67,7 +76,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_select__takes_the_best_level_when_none_is_named),
         cmocka_unit_test(test_cpu_select__portable_is_always_there),
-        cmocka_unit_test(test_cpu_select__adx_is_granted_or_refused_as_a_device),
+        cmocka_unit_test(test_cpu_select__a_level_is_granted_or_refused_as_a_device),
         cmocka_unit_test(test_cpu_select__refuses_unknown_names),
         cmocka_unit_test(test_cpu_level_name__names_what_select_takes),
     };

@@ -48,7 +48,8 @@ size_t limb_batch_add_scratch(unsigned n_limbs, unsigned degree, size_t n) {
 const limb_ops *limb_ops_for(unsigned n_limbs, cuzk_cpu_level level) {
     CUZK_ASSERT(n_limbs == 4 || n_limbs == 6);
 #if defined(__x86_64__)
-    if (level == CUZK_CPU_ADX) return n_limbs == 4 ? &limb_ops4_adx : &limb_ops6_adx;
+    if (level == CUZK_CPU_IFMA && n_limbs == 6) return &limb_ops6_ifma;
+    if (level >= CUZK_CPU_ADX) return n_limbs == 4 ? &limb_ops4_adx : &limb_ops6_adx;
 #endif
     CUZK_ASSERT(level == CUZK_CPU_PORTABLE);
     return n_limbs == 4 ? &limb_ops4_portable : &limb_ops6_portable;

@@ -10,7 +10,7 @@
  *
  * Single-element entries serve cold code (pairings, reductions, conversions). Vector
  * entries work on packed arrays of n elements (n = 0 is fine) and carry all hot loops, so
- * that an eight-lane table (AVX-512 IFMA) can replace whole loops, not multiplications.
+ * that a table with eight lanes (AVX-512 IFMA) can take eight elements at a time.
  * NTT and MSM kernels are variable time. */
 #include "base/compiler.h"
 #include "base/cpu.h"
@@ -48,7 +48,7 @@ typedef void limb_butterfly(uint64_t *a, uint64_t *b, const uint64_t *w, size_t 
                             size_t n, const limb_mod *m);
 
 typedef struct limb_ops {
-    const char *name; /* "portable", "adx" */
+    const char *name; /* "portable", "adx", "ifma" */
     unsigned n_limbs;
 
     limb_fn2 *mul, *add, *sub;
@@ -76,13 +76,14 @@ typedef struct limb_ops {
 /* Bytes of scratch for batch_add1 (degree 1) or batch_add2 (degree 2) on n pairs. */
 size_t limb_batch_add_scratch(unsigned n_limbs, unsigned degree, size_t n);
 
-/* The table for a width (4 or 6) at a level that cuzk_cpu_select() has granted. Static data. */
+/* The table for a width (4 or 6) at a level that cuzk_cpu_select() has granted. Static data.
+ * Four limbs have no ifma table: they get adx. */
 const limb_ops *limb_ops_for(unsigned n_limbs, cuzk_cpu_level level);
 
 /* The tables themselves; level tables that this build lacks are absent from limb_ops_for. */
 extern const limb_ops limb_ops4_portable, limb_ops6_portable;
 #if defined(__x86_64__)
-extern const limb_ops limb_ops4_adx, limb_ops6_adx;
+extern const limb_ops limb_ops4_adx, limb_ops6_adx, limb_ops6_ifma;
 #endif
 
 /* Derives everything in *m from p (n_limbs limbs). p odd, top bit clear. */

@@ -5,7 +5,7 @@
  * kept apart by that many independent ones, so that the multiplier never waits. */
 
 enum {
-    BATCH_CHAINS = 4, /* interleaved running products; a power of two */
+    BATCH_CHAINS = 8, /* interleaved running products; a power of two */
     BATCH_BLOCK = 16  /* additions that go through one step together; at most 32 */
 };
 
