@@ -45,7 +45,7 @@ CUZK_API CUZK_CHECKED cuzk_status cuzk_runtime_create(cuzk_runtime **out,
 CUZK_API void
 cuzk_runtime_destroy(cuzk_runtime *rt); /* NULL is fine; all its handles closed first */
 CUZK_API unsigned cuzk_runtime_n_threads(const cuzk_runtime *rt);
-CUZK_API const char *cuzk_runtime_cpu(const cuzk_runtime *rt); /* "portable", "adx" */
+CUZK_API const char *cuzk_runtime_cpu(const cuzk_runtime *rt); /* as in the options */
 
 /* ---- proving key (a groth16 .zkey) ---- */
 /* Maps the file; nothing proportional to it is read or copied. IO, FORMAT, NOMEM. */

@@ -22,7 +22,7 @@ _cuzk_argument() {
         --wtns) _cuzk_files .wtns ;;
         --r1cs) _cuzk_files .r1cs ;;
         --vkey | --proof | --public | --out | -o) _cuzk_files .json ;;
-        --cpu) _cuzk_words "portable adx" ;;
+        --cpu) _cuzk_words "portable adx ifma" ;;
         --threads | -t) _cuzk_words "$(seq "$(nproc 2>/dev/null || echo 1)")" ;;
         --seed | --filter | --min-log-n | --max-log-n | --runs) ;;
         *) return 1 ;;
