@@ -178,7 +178,7 @@ static cuzk_status prove_with(cuzk_proof **out, cuzk_key *key, const circuit *ag
                               const char *wtns_path, cuzk_span wtns,
                               const cuzk_prove_options *o, cuzk_err *err) {
     file_in file = {.bytes = wtns};
-    witness_copy w;
+    witness_copy w = {NULL, 0};
     if (wtns_path) CUZK_TRY(api_open(&file, wtns_path, err));
     cuzk_status st = load_witness(&w, key, file.bytes, err);
     if (wtns_path) file_in_close(&file);
