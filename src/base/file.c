@@ -178,7 +178,7 @@ static cuzk_status random_name(char **out, const char *path, cuzk_err *err) {
     uint64_t tag;
     if (getrandom(&tag, sizeof tag, 0) != (ssize_t)sizeof tag)
         return fail_out(err, "no random name for the temporary file", path, errno);
-    char *name;
+    char *name = NULL;
     CUZK_TRY(cuzk_alloc(&name, 1, n_folder + sizeof pattern, err));
     memcpy(name, path, n_folder);
     (void)snprintf(name + n_folder, sizeof pattern, ".cuzk-%016llx.tmp",
@@ -191,7 +191,7 @@ static cuzk_status random_name(char **out, const char *path, cuzk_err *err) {
 static cuzk_status open_temporary(file_out *out, cuzk_err *err) {
     int error = EEXIST;
     for (int attempt = 0; attempt < 16 && error == EEXIST; attempt++) {
-        char *temporary;
+        char *temporary = NULL;
         CUZK_TRY(random_name(&temporary, out->path, err));
         out->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0) {
