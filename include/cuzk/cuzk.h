@@ -30,7 +30,7 @@ typedef struct cuzk_proof cuzk_proof;
 
 /* ---- runtime ---- */
 typedef struct cuzk_runtime_options {
-    size_t struct_bytes; /* sizeof(cuzk_runtime_options): old callers keep working */
+    size_t struct_bytes; /* sizeof(cuzk_runtime_options); another size is refused (ARG) */
     unsigned n_threads;  /* 0 = one per usable CPU */
     const char *cpu;     /* "portable", "adx", "ifma"; NULL = $CUZK_CPU, or the best */
     const char *backend; /* "cpu"; NULL = the best there is */
@@ -79,8 +79,8 @@ typedef int cuzk_progress_fn(void *arg, const char *stage, unsigned done, unsign
 
 typedef struct cuzk_prove_options {
     size_t struct_bytes;
-    const char *
-        r1cs_path; /* when the witness fails, name the first failing constraint; NULL = don't */
+    const char
+        *r1cs_path; /* of the same circuit: names the first failing constraint; NULL = none */
     int skip_check; /* 1 = do not verify the proof before returning it (dangerous) */
     cuzk_progress_fn *progress; /* NULL = none */
     void *progress_arg;

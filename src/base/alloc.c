@@ -17,25 +17,31 @@ static size_t block_bytes(size_t n_items, size_t item_bytes) {
     return (n_bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
 }
 
-cuzk_status cuzk_alloc(void *out_ptr, size_t n_items, size_t item_bytes, cuzk_err *err) {
+/* NULL, with the error recorded, when the block can't be had. */
+static void *take_block(size_t n_items, size_t item_bytes, cuzk_err *err) {
     size_t n_bytes = block_bytes(n_items, item_bytes);
+    void *block = n_bytes ? aligned_alloc(ALIGNMENT_BYTES, n_bytes) : NULL;
     if (n_bytes == 0) {
-        return cuzk_fail(err, CUZK_ERR_NOMEM, "base.alloc",
-                         "%zu items of %zu bytes are more than an address can reach", n_items,
-                         item_bytes);
+        (void)cuzk_fail(err, CUZK_ERR_NOMEM, "base.alloc",
+                        "%zu items of %zu bytes are more than an address can reach", n_items,
+                        item_bytes);
+    } else if (!block) {
+        (void)cuzk_fail(err, CUZK_ERR_NOMEM, "base.alloc", "the system refused %zu bytes",
+                        n_bytes);
     }
-    void *block = aligned_alloc(ALIGNMENT_BYTES, n_bytes);
-    if (!block) {
-        return cuzk_fail(err, CUZK_ERR_NOMEM, "base.alloc", "the system refused %zu bytes",
-                         n_bytes);
-    }
+    return block;
+}
+
+cuzk_status cuzk_alloc(void *out_ptr, size_t n_items, size_t item_bytes, cuzk_err *err) {
+    void *block = take_block(n_items, item_bytes, err);
+    if (!block) return CUZK_ERR_NOMEM;
     memcpy(out_ptr, &block, sizeof block);
     return CUZK_OK;
 }
 
 cuzk_status cuzk_zalloc(void *out_ptr, size_t n_items, size_t item_bytes, cuzk_err *err) {
-    void *block = NULL;
-    CUZK_TRY(cuzk_alloc(&block, n_items, item_bytes, err));
+    void *block = take_block(n_items, item_bytes, err);
+    if (!block) return CUZK_ERR_NOMEM;
     memset(block, 0, block_bytes(n_items, item_bytes));
     memcpy(out_ptr, &block, sizeof block);
     return CUZK_OK;
