@@ -68,3 +68,6 @@ starve 2 prove --zkey $key --wtns $circuit/witness.wtns --threads 2 --quiet \
     --proof "$out/proof.json" --public "$out/public.json"
 starve 0 witness check --r1cs $circuit/circuit.r1cs --wtns $circuit/witness.wtns
 starve 1 export vkey --zkey $key --out "$out/vkey.json"
+starve 0 verify --vkey $circuit/verification_key.json --public $circuit/public.json \
+    --proof $circuit/proof.json
+starve 0 inspect --check --r1cs $circuit/circuit.r1cs $key

@@ -39,9 +39,13 @@ cuzk_status json_scan(json_outline *out, cuzk_span text, const char *what, cuzk_
         case ',':
             o.n_values++;
             continue;
-        case '"':
+        case '"': {
+            const size_t start = i + 1;
             i = skip_string(text, i);
+            o.n_string_bytes += i - start;
+            o.has_escapes |= memchr(text.p + start, '\\', i - start) != NULL;
             continue;
+        }
         case ']':
         case '}':
             if (--depth > 0) continue;

@@ -12,6 +12,8 @@ typedef struct json_outline {
     size_t n_objects; /* also inner ones */
     size_t n_values;  /* all values but the root are at most so many; those of a flat array
                        * exactly, except that [] counts as 1 */
+    size_t n_string_bytes; /* between the quotes of all names and strings */
+    bool has_escapes;      /* then they are fewer once parsed */
 } json_outline;
 
 /* FORMAT when brackets or strings don't close, or the text doesn't start with a bracket or goes on

@@ -59,10 +59,10 @@ static path path_field(const char *name) {
     return p;
 }
 
-static cuzk_status check_limits(cuzk_span text, const text_limits *max, const char *what,
-                                cuzk_err *err) {
-    json_outline o;
-    CUZK_TRY(json_scan(&o, text, what, err));
+static cuzk_status check_limits(json_outline *outline, cuzk_span text, const text_limits *max,
+                                const char *what, cuzk_err *err) {
+    CUZK_TRY(json_scan(outline, text, what, err));
+    const json_outline o = *outline;
     if (o.is_array != max->is_array)
         return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s: the text is %s, expected %s", what,
                          o.is_array ? "an array" : "an object",
@@ -82,15 +82,42 @@ static cuzk_status check_limits(cuzk_span text, const text_limits *max, const ch
     return CUZK_OK;
 }
 
+/* All names and strings of a tree. The depth was bounded. */
+static size_t string_bytes(json_t *v) {
+    size_t n = json_is_string(v) ? json_string_length(v) : 0, i;
+    const char *name;
+    json_t *item;
+    json_object_foreach(v, name, item) n += strlen(name) + string_bytes(item);
+    json_array_foreach(v, i, item) n += string_bytes(item);
+    return n;
+}
+
+static bool memory_is_gone(void) {
+    void *probe = NULL;
+    if (cuzk_alloc(&probe, 1, 4096, NULL) != CUZK_OK) return true;
+    cuzk_free(probe);
+    return false;
+}
+
+/* When memory runs out jansson may drop characters, or call a token invalid. So a tree is
+ * compared with the outline, and what failed is read once more before the text is blamed. */
 static cuzk_status load(json_t **out, cuzk_span text, text_limits max, const char *what,
                         cuzk_err *err) {
     json_error_t e = {.text = ""};
-    CUZK_TRY(check_limits(text, &max, what, err));
-    *out = json_loadb((const char *)text.p, text.n_bytes, JSON_REJECT_DUPLICATES, &e);
-    if (*out != NULL) return CUZK_OK;
-    /* Every error has a text, except want of memory; for some tokens jansson calls even that an
-     * "invalid token". */
-    if (e.text[0] == '\0')
+    json_outline o;
+    bool dropped = false;
+    CUZK_TRY(check_limits(&o, text, &max, what, err));
+    for (int attempt = 0; attempt < 2; attempt++) {
+        json_t *root =
+            json_loadb((const char *)text.p, text.n_bytes, JSON_REJECT_DUPLICATES, &e);
+        dropped = root != NULL && !o.has_escapes && string_bytes(root) != o.n_string_bytes;
+        if (root != NULL && !dropped) {
+            *out = root;
+            return CUZK_OK;
+        }
+        json_decref(root);
+    }
+    if (dropped || e.text[0] == '\0' || memory_is_gone())
         return cuzk_fail(err, CUZK_ERR_NOMEM, WHERE, "no memory to read %s of %zu bytes", what,
                          text.n_bytes);
     return cuzk_fail(err, CUZK_ERR_FORMAT, WHERE, "%s is not JSON: line %d, column %d: %.120s",
