@@ -106,6 +106,7 @@ static void mul_block(void *arg, size_t item, unsigned slot) {
         store_le64(job->packed + first * bytes + 8 * i, sum[i]);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the job */
 cuzk_status fixed_base_mul(const fixed_base *fb, uint8_t *packed, const uint64_t *k, size_t n,
                            cuzk_exec *exec, cuzk_err *err) {
     const size_t scratch = limb_batch_add_scratch(fb->c->fq.m.n_limbs, (unsigned)fb->g, BLOCK);

@@ -62,7 +62,7 @@ cuzk_status cpu_pointwise(cuzk_queue *queue, const cuzk_pointwise_job *job, cuzk
 /* scalars.c, msm.c */
 cuzk_status cpu_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field *fr,
                              cuzk_slice values, size_t n, bool montgomery, cuzk_err *err);
-void cpu_scalars_close(cuzk_scalars *scalars);
+void cpu_scalars_close(cuzk_scalars *set);
 cuzk_status cpu_msm(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs, cuzk_err *err);
 
 #endif

@@ -34,8 +34,7 @@ typedef struct scalar_slice {
     size_t n;
 } scalar_slice;
 
-scalar_slice scalars_slice(const cuzk_scalars *scalars, scalar_class c, size_t first,
-                           size_t n);
+scalar_slice scalars_slice(const cuzk_scalars *set, scalar_class c, size_t first, size_t n);
 CUZK_INLINE bool scalar_is_negative(const cuzk_scalars *scalars, const uint64_t *k) {
     return k[CPU_FR_LIMBS - 1] > scalars->half_top;
 }
