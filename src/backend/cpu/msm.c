@@ -71,16 +71,9 @@ static bool is_zero(const uint8_t *p, size_t n_bytes) {
     return any == 0;
 }
 
-static bool all_below(const uint8_t *p, size_t n_values, const limb_mod *m) {
-    for (; n_values > 0; n_values--, p += 8 * m->n_limbs) {
-        unsigned i = m->n_limbs;
-        uint64_t v;
-        do {
-            i--;
-            memcpy(&v, p + 8 * i, sizeof v);
-        } while (i > 0 && v == m->p[i]);
-        if (v >= m->p[i]) return false;
-    }
+static bool all_below(const uint8_t *p, size_t n_values, const field *f) {
+    for (; n_values > 0; n_values--, p += f->n_bytes)
+        if (!field_is_canonical_le(f, p)) return false;
     return true;
 }
 
@@ -95,7 +88,7 @@ static void look(void *arg, size_t i, unsigned slot) {
         size_t index = slice->scalars.index[k] - state->job->first;
         const uint8_t *p = state->points + index * point_bytes;
         bool live = !is_zero(p, point_bytes);
-        if (!all_below(p, 2 * (size_t)state->job->group, &state->job->curve->fq.m))
+        if (!all_below(p, 2 * (size_t)state->job->group, &state->job->curve->fq))
             item->bad = index;
         slice->live[k / 64] |= (uint64_t)live << k % 64;
         item->n_live += live;
