@@ -119,8 +119,8 @@ static void multiply(const input *in, point *sum, cuzk_cpu_level level, unsigned
     curve_init(&c, in->id, level);
     const size_t point_bytes = point_packed_bytes(&c, in->group), n_total = in->first + in->n;
     CUZK_ASSERT(cuzk_exec_create(&exec, n_threads, NULL) == CUZK_OK);
-    CUZK_ASSERT(be->open(&dev, 0, exec, NULL) == CUZK_OK);
-    CUZK_ASSERT(be->queue_open(&queue, dev, NULL) == CUZK_OK);
+    CUZK_ASSERT(be->open(&dev, &(cuzk_device_options){.index = 0}, exec, NULL) == CUZK_OK);
+    CUZK_ASSERT(be->queue_open(&queue, dev, "test", NULL, NULL) == CUZK_OK);
     CUZK_ASSERT(be->buf_alloc(&points, dev, CUZK_SPACE_HOST, in->n * point_bytes + 4, false,
                               NULL) == CUZK_OK);
     CUZK_ASSERT(be->buf_alloc(&values, dev, CUZK_SPACE_HOST, n_total * CPU_FR_BYTES, true,

@@ -47,8 +47,8 @@ static cuzk_buf *transform(const input *in, cuzk_cpu_level level, unsigned n_thr
     field_set_u64(&c.fr, seven.l, 7);
     const size_t n_bytes = CPU_FR_BYTES << in->log_n;
     CUZK_ASSERT(cuzk_exec_create(&exec, n_threads, NULL) == CUZK_OK);
-    CUZK_ASSERT(be->open(&dev, 0, exec, NULL) == CUZK_OK);
-    CUZK_ASSERT(be->queue_open(&queue, dev, NULL) == CUZK_OK);
+    CUZK_ASSERT(be->open(&dev, &(cuzk_device_options){.index = 0}, exec, NULL) == CUZK_OK);
+    CUZK_ASSERT(be->queue_open(&queue, dev, "test", NULL, NULL) == CUZK_OK);
     CUZK_ASSERT(be->buf_alloc(&buf, dev, CUZK_SPACE_HOST, n_bytes, true, NULL) == CUZK_OK);
     CUZK_ASSERT(be->domain_open(&domain, dev, &c.fr, in->log_n, in->bellperson ? 7 : 5,
                                 in->bellperson ? &seven : NULL, NULL) == CUZK_OK);

@@ -536,7 +536,7 @@ cuzk_status cuzk_bench_kernels(cuzk_runtime *rt, const cuzk_bench_options *optio
     CUZK_TRY(check_arguments(rt, options, fn, err));
     bench b = {.rt = rt, .filter = options->filter, .fn = fn, .fn_arg = arg, .err = err};
     b.n_runs = options->n_runs ? options->n_runs : DEFAULT_RUNS;
-    CUZK_TRY(rt->backend->queue_open(&b.queue, rt->device, err));
+    CUZK_TRY(rt->backend->queue_open(&b.queue, rt->device, "bench", NULL, err));
 
     const sizes ntt = choose_sizes(options, (sizes){16, 20});
     const sizes msm = choose_sizes(options, (sizes){16, 16});

@@ -31,7 +31,7 @@ cuzk_status cuzk_runtime_create(cuzk_runtime **out, const cuzk_runtime_options *
         rt->curve_of[i] = &rt->curves[i];
     }
     cuzk_status st = cuzk_exec_create(&rt->exec, o.n_threads, err);
-    if (st == CUZK_OK) st = backend->open(&rt->device, 0, rt->exec, err);
+    if (st == CUZK_OK) st = backend->open(&rt->device, &(cuzk_device_options){0}, rt->exec, err);
     if (st == CUZK_OK)
         *out = rt;
     else

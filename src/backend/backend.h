@@ -11,14 +11,18 @@
  * several queues). */
 #include "base/executor.h"
 #include "base/status.h"
+#include "base/trace.h"
 #include "circuit/matrix.h"
+#include "circuit/packed_witness.h"
 #include "math/group/group.h"
+#include "memory/pages.h"
 
 typedef struct cuzk_device cuzk_device;
 typedef struct cuzk_queue cuzk_queue;
 typedef struct cuzk_buf cuzk_buf;
 typedef struct cuzk_scalars cuzk_scalars;
 typedef struct cuzk_domain cuzk_domain;
+typedef struct cuzk_matrix cuzk_matrix;
 
 typedef enum cuzk_space {
     CUZK_SPACE_HOST,  /* ordinary memory                                             */
@@ -31,12 +35,24 @@ typedef struct cuzk_slice {
     size_t offset;
 } cuzk_slice;
 
+typedef struct cuzk_device_options {
+    unsigned index;
+    uint64_t memory_limit; /* bytes of device memory that may be taken at once; 0 = all */
+} cuzk_device_options;
+
+/* Of one device, in bytes. The CPU backend counts nothing: limit and total are 0 there. */
+typedef struct cuzk_device_info {
+    char name[64];                     /* "NVIDIA H200" */
+    uint64_t total_bytes, limit_bytes; /* of the card; what this process may take of it */
+    uint64_t used_bytes, peak_bytes;   /* now; the most since open or device_info_reset */
+    bool can_copy_async;               /* copies run beside kernels: worth pinning for */
+} cuzk_device_info;
+
 /* a = A w and b = B w, n_rows elements each; w canonical little-endian, n_columns * 32 bytes.
  * FORMAT when a triplet names a matrix, row or column that does not exist, or its value is not
- * below r: the first such index is in the message. */
+ * below r: the first such index is in the message (here, or in matrix_open already). */
 typedef struct cuzk_evaluate_job {
-    const field *fr;
-    const matrix_view *matrix;
+    const cuzk_matrix *matrix;
     cuzk_slice w, a, b;
 } cuzk_evaluate_job;
 
@@ -79,6 +95,15 @@ typedef struct cuzk_msm_job {
     point *result;   /* host; written by queue_wait at the latest */
 } cuzk_msm_job;
 
+/* out[i] = [k[i]] G for i < n, G the generator of the group. k: Fr, Montgomery; out: packed
+ * affine points. For keys with a known trapdoor, so not in constant time. */
+typedef struct cuzk_multiples_job {
+    const curve *curve;
+    group_id group;
+    size_t n;
+    cuzk_slice k, out;
+} cuzk_multiples_job;
+
 typedef struct cuzk_backend {
     uint32_t abi;     /* CUZK_BACKEND_ABI */
     const char *name; /* "cpu", "cuda" */
@@ -86,20 +111,60 @@ typedef struct cuzk_backend {
     /* score 0 = not usable here; the highest score is the default. */
     cuzk_status (*probe)(int *score, unsigned *n_devices, cuzk_err *err);
     /* exec: for host-side loops; outlives the device. */
-    cuzk_status (*open)(cuzk_device **out, unsigned index, cuzk_exec *exec, cuzk_err *err);
+    cuzk_status (*open)(cuzk_device **out, const cuzk_device_options *options, cuzk_exec *exec,
+                        cuzk_err *err);
     void (*close)(cuzk_device *dev);
+    void (*device_info)(cuzk_device *dev, cuzk_device_info *out);
+    void (*device_info_reset)(cuzk_device *dev); /* peak_bytes starts again from now */
+    /* How memory is pinned so that this device's copies run at the speed of the bus. Valid
+     * while the device is open. */
+    pages_pinner (*pinner)(cuzk_device *dev);
 
     /* secret buffers are wiped when freed. buf_wrap: a view of the caller's memory (a mapped
-     * key), read only, not owned. */
+     * key), read only, not owned; an operation of a device that cannot read it where it lies
+     * copies what it reads, each time anew (to keep it there: buf_alloc and upload). NOMEM: the
+     * device's memory is full, or its limit reached: free something, or plan smaller. */
     cuzk_status (*buf_alloc)(cuzk_buf **out, cuzk_device *dev, cuzk_space space, size_t bytes,
                              bool secret, cuzk_err *err);
     cuzk_status (*buf_wrap)(cuzk_buf **out, cuzk_device *dev, const void *bytes,
                             size_t n_bytes, cuzk_err *err);
     void (*buf_free)(cuzk_buf *buf);
 
-    cuzk_status (*queue_open)(cuzk_queue **out, cuzk_device *dev, cuzk_err *err);
+    /* trace: NULL, or where the queue tells what it did and when: a span an operation, in the
+     * lane `name`, at the latest in queue_wait. Both outlive the queue. */
+    cuzk_status (*queue_open)(cuzk_queue **out, cuzk_device *dev, const char *name,
+                              cuzk_trace *trace, cuzk_err *err);
     cuzk_status (*queue_wait)(cuzk_queue *queue, cuzk_err *err);
-    void (*queue_close)(cuzk_queue *queue);
+    /* What is queued in `queue` from now on starts after what is in `other` by now. */
+    cuzk_status (*queue_after)(cuzk_queue *queue, cuzk_queue *other, cuzk_err *err);
+    void (*queue_close)(cuzk_queue *queue); /* waits */
+
+    /* ---- the way to the device and back ----
+     * Between the caller's memory and a buffer, in the queue: `from` and `to` stay until
+     * queue_wait. At the speed of the bus when pinned by pinner(). */
+    cuzk_status (*upload)(cuzk_queue *queue, cuzk_slice to, const void *from, size_t n_bytes,
+                          cuzk_err *err);
+    cuzk_status (*download)(cuzk_queue *queue, void *to, cuzk_slice from, size_t n_bytes,
+                            cuzk_err *err);
+    /* to[i] = value i of a packed witness, canonical, 32 bytes. w and its arrays stay until
+     * queue_wait. */
+    cuzk_status (*unpack)(cuzk_queue *queue, cuzk_slice to, const packed_witness *w,
+                          cuzk_err *err);
+
+    /* ---- what operations take of the device's memory, beside their operands ----
+     * Upper bounds in bytes, for plans. n: points of one MSM. */
+    uint64_t (*domain_bytes)(unsigned log_n);
+    uint64_t (*matrix_bytes)(const matrix_view *view);      /* kept while the matrix is open */
+    uint64_t (*matrix_work_bytes)(const matrix_view *view); /* while it is opened */
+    uint64_t (*scalars_bytes)(size_t n);
+    uint64_t (*msm_bytes)(const curve *c, group_id group, size_t n);
+    uint64_t (*ntt_bytes)(unsigned log_n, cuzk_ntt_kind kind, bool brp);
+
+    /* A circuit's matrices in the form the device works on. view and its triplets stay until
+     * close. Immutable once open; several queues may use it. */
+    cuzk_status (*matrix_open)(cuzk_matrix **out, cuzk_queue *queue, const field *fr,
+                               const matrix_view *view, cuzk_err *err);
+    void (*matrix_close)(cuzk_matrix *matrix);
 
     /* Roots and twiddles for transforms of 2^log_n elements of fr. The root of unity of order
      * 2^log_n is nonresidue^((r-1)/2^log_n). coset NULL: the coset is w_2n * domain, w_2n the
@@ -123,9 +188,10 @@ typedef struct cuzk_backend {
     /* Several at once, so that their work is balanced over all threads together. */
     cuzk_status (*msm)(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs,
                        cuzk_err *err);
+    cuzk_status (*multiples)(cuzk_queue *queue, const cuzk_multiples_job *job, cuzk_err *err);
 } cuzk_backend;
 
-#define CUZK_BACKEND_ABI 1u
+#define CUZK_BACKEND_ABI 2u
 
 /* By name, or the usable one with the highest score when name is NULL. DEVICE when there is
  * none of that name, with the names there are. */

@@ -127,7 +127,7 @@ cuzk_status groth16_prove(groth16_proof *out, const proving_key *key, const uint
     cuzk_queue *queue = NULL;
     groth16_proof proof = {0};
     cuzk_status st = be->buf_wrap(&w, key->device, witness, key->n_vars * fr_bytes, err);
-    if (st == CUZK_OK) st = be->queue_open(&queue, key->device, err);
+    if (st == CUZK_OK) st = be->queue_open(&queue, key->device, "main", NULL, err);
     if (st == CUZK_OK) st = prove_on(&proof, key, queue, (cuzk_slice){w, 0}, &progress, err);
     if (queue) be->queue_close(queue);
     if (w) be->buf_free(w);

@@ -28,7 +28,7 @@ static cuzk_status sum_publics(point *out, const verifying_key *vk, const cuzk_b
     cuzk_queue *queue = NULL;
     cuzk_scalars *scalars = NULL;
     cuzk_status st = be->buf_wrap(&buf, device, statement, n * c->fr.n_bytes, err);
-    if (st == CUZK_OK) st = be->queue_open(&queue, device, err);
+    if (st == CUZK_OK) st = be->queue_open(&queue, device, "verify", NULL, err);
     if (st == CUZK_OK)
         st = be->scalars_open(&scalars, queue, &c->fr, (cuzk_slice){buf, 0}, n, false, err);
     if (st == CUZK_OK) {

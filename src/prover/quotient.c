@@ -44,6 +44,7 @@ cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue 
     const quotient_plan plan = plan_for(key);
     cuzk_buf *v[VECTORS] = {NULL, NULL, NULL};
     cuzk_domain *domain = NULL;
+    cuzk_matrix *matrix = NULL;
     fe g, k;
     field_set_u64(fr, g.l, plan.nonresidue);
     field_set_one(fr, k.l);
@@ -52,9 +53,9 @@ cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue 
     cuzk_status st = step(step_arg, "evaluate", err);
     for (unsigned i = 0; i < VECTORS && st == CUZK_OK; i++)
         st = be->buf_alloc(&v[i], key->device, CUZK_SPACE_DEVICE, n * fr->n_bytes, true, err);
+    if (st == CUZK_OK) st = be->matrix_open(&matrix, queue, fr, &key->matrix, err);
     if (st == CUZK_OK)
-        st = be->evaluate(
-            queue, &(cuzk_evaluate_job){fr, &key->matrix, w, {v[0], 0}, {v[1], 0}}, err);
+        st = be->evaluate(queue, &(cuzk_evaluate_job){matrix, w, {v[0], 0}, {v[1], 0}}, err);
     if (st == CUZK_OK)
         st = be->pointwise(queue,
                            &(cuzk_pointwise_job){.fr = fr,
@@ -86,6 +87,7 @@ cuzk_status quotient_compute(cuzk_buf **out, const proving_key *key, cuzk_queue 
         *out = v[0];
         v[0] = NULL;
     }
+    if (matrix) be->matrix_close(matrix);
     if (domain) be->domain_close(domain);
     for (unsigned i = 0; i < VECTORS; i++)
         if (v[i]) be->buf_free(v[i]);

@@ -50,8 +50,9 @@ static void fill_points(setting *s, group_id g) {
 
 static void open_side(setting *s, side *a, const char *name) {
     assert_int_equal(cuzk_backend_find(&a->be, name, NULL), CUZK_OK);
-    assert_int_equal(a->be->open(&a->dev, 0, NULL, NULL), CUZK_OK);
-    assert_int_equal(a->be->queue_open(&a->queue, a->dev, NULL), CUZK_OK);
+    assert_int_equal(a->be->open(&a->dev, &(cuzk_device_options){.index = 0}, NULL, NULL),
+                     CUZK_OK);
+    assert_int_equal(a->be->queue_open(&a->queue, a->dev, "test", NULL, NULL), CUZK_OK);
     for (int g = GROUP_G1; g <= GROUP_G2; g++) {
         const size_t n_bytes = N_MAX * point_packed_bytes(&s->c, (group_id)g) + UNALIGNED;
         assert_int_equal(
@@ -307,9 +308,12 @@ static cuzk_status evaluate(setting *s, side *a, const uint8_t *triplets, uint64
                                           N_ROWS * FR_BYTES, true, NULL),
                          CUZK_OK);
     }
-    const cuzk_evaluate_job job = {&s->c.fr, &m, {in, 0}, {out[0], 0}, {out[1], 0}};
-    cuzk_status status = a->be->evaluate(a->queue, &job, err);
+    cuzk_matrix *matrix = NULL;
+    cuzk_status status = a->be->matrix_open(&matrix, a->queue, &s->c.fr, &m, err);
+    const cuzk_evaluate_job job = {matrix, {in, 0}, {out[0], 0}, {out[1], 0}};
+    if (status == CUZK_OK) status = a->be->evaluate(a->queue, &job, err);
     if (status == CUZK_OK) status = a->be->queue_wait(a->queue, err);
+    if (matrix) a->be->matrix_close(matrix);
     a->be->buf_free(in);
     return status;
 }

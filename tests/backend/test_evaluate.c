@@ -81,8 +81,9 @@ static void fixture_init(fixture *f, curve_id id, unsigned n_threads, uint64_t n
     curve_init(&f->c, id, level);
     testrand_init(&f->t);
     assert_int_equal(cuzk_exec_create(&f->exec, n_threads, NULL), CUZK_OK);
-    assert_int_equal(be()->open(&f->dev, 0, f->exec, NULL), CUZK_OK);
-    assert_int_equal(be()->queue_open(&f->queue, f->dev, NULL), CUZK_OK);
+    assert_int_equal(be()->open(&f->dev, &(cuzk_device_options){.index = 0}, f->exec, NULL),
+                     CUZK_OK);
+    assert_int_equal(be()->queue_open(&f->queue, f->dev, "test", NULL, NULL), CUZK_OK);
     assert_int_equal(cuzk_alloc(&f->triplets, n_triplets, MATRIX_TRIPLET_BYTES, NULL),
                      CUZK_OK);
     f->m = (matrix_view){f->triplets, n_triplets, n_rows, n_columns};
@@ -108,9 +109,19 @@ static void fixture_fini(fixture *f) {
     cuzk_exec_destroy(f->exec);
 }
 
+static cuzk_status evaluate_slices(fixture *f, cuzk_slice w, cuzk_slice a, cuzk_slice b,
+                                   cuzk_err *err) {
+    cuzk_matrix *matrix;
+    CUZK_TRY(be()->matrix_open(&matrix, f->queue, &f->c.fr, &f->m, err));
+    const cuzk_status st =
+        be()->evaluate(f->queue, &(cuzk_evaluate_job){matrix, w, a, b}, err);
+    be()->matrix_close(matrix);
+    return st;
+}
+
 static cuzk_status evaluate(fixture *f, cuzk_err *err) {
-    cuzk_evaluate_job job = {&f->c.fr, &f->m, {f->w, 0}, {f->a, 0}, {f->b, 0}};
-    return be()->evaluate(f->queue, &job, err);
+    return evaluate_slices(f, (cuzk_slice){f->w, 0}, (cuzk_slice){f->a, 0},
+                           (cuzk_slice){f->b, 0}, err);
 }
 
 static void assert_is_the_plain_loop(fixture *f) {
@@ -199,8 +210,9 @@ static void test_evaluate__reads_a_witness_at_any_alignment(void **state) {
     assert_is_the_plain_loop(&f);
     cuzk_buf *a = new_buf(&f, 1024), *b = new_buf(&f, 1024);
     assert_int_equal(be()->buf_wrap(&wrapped, f.dev, copy, f.w->n_bytes + 3, NULL), CUZK_OK);
-    cuzk_evaluate_job job = {&f.c.fr, &f.m, {wrapped, 3}, {a, 0}, {b, 0}};
-    assert_int_equal(be()->evaluate(f.queue, &job, NULL), CUZK_OK);
+    assert_int_equal(evaluate_slices(&f, (cuzk_slice){wrapped, 3}, (cuzk_slice){a, 0},
+                                     (cuzk_slice){b, 0}, NULL),
+                     CUZK_OK);
     assert_memory_equal(a->p, f.a->p, a->n_bytes);
     assert_memory_equal(b->p, f.b->p, b->n_bytes);
     be()->buf_free(a);
@@ -282,9 +294,7 @@ static void test_evaluate__is_refused_when_an_operand_is_short(void **state) {
     for (int i = 0; i < 3; i++) {
         cuzk_slice s[3] = {{good[0], 0}, {good[1], 0}, {good[2], 0}};
         s[i].offset = 8;
-        cuzk_evaluate_job job = {&f.c.fr, &f.m, s[0], s[1], s[2]};
-        cuzk_err err;
-        assert_int_equal(be()->evaluate(f.queue, &job, &err), CUZK_ERR_ARG);
+        assert_int_equal(evaluate_slices(&f, s[0], s[1], s[2], NULL), CUZK_ERR_ARG);
     }
     f.m.n_rows = UINT64_MAX / CPU_FR_BYTES + 2;
     assert_int_equal(evaluate(&f, NULL), CUZK_ERR_ARG);

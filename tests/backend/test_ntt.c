@@ -29,8 +29,9 @@ static const cuzk_backend *be(void) { return &cuzk_backend_cpu; }
 static void setting_init(setting *s, curve_id id, cuzk_cpu_level level, unsigned n_threads) {
     curve_init(&s->c, id, level);
     assert_int_equal(cuzk_exec_create(&s->exec, n_threads, NULL), CUZK_OK);
-    assert_int_equal(be()->open(&s->dev, 0, s->exec, NULL), CUZK_OK);
-    assert_int_equal(be()->queue_open(&s->queue, s->dev, NULL), CUZK_OK);
+    assert_int_equal(be()->open(&s->dev, &(cuzk_device_options){.index = 0}, s->exec, NULL),
+                     CUZK_OK);
+    assert_int_equal(be()->queue_open(&s->queue, s->dev, "test", NULL, NULL), CUZK_OK);
 }
 
 static void setting_fini(setting *s) {

@@ -35,8 +35,9 @@ static void fixture_init(fixture *f, curve_id id, unsigned n_threads) {
     curve_init(&f->c, id, level);
     testrand_init(&t);
     assert_int_equal(cuzk_exec_create(&f->exec, n_threads, NULL), CUZK_OK);
-    assert_int_equal(be()->open(&f->dev, 0, f->exec, NULL), CUZK_OK);
-    assert_int_equal(be()->queue_open(&f->queue, f->dev, NULL), CUZK_OK);
+    assert_int_equal(be()->open(&f->dev, &(cuzk_device_options){.index = 0}, f->exec, NULL),
+                     CUZK_OK);
+    assert_int_equal(be()->queue_open(&f->queue, f->dev, "test", NULL, NULL), CUZK_OK);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(be()->buf_alloc(&f->v[i], f->dev, CUZK_SPACE_DEVICE,
                                          N_MAX * CPU_FR_BYTES, i % 2 == 0, NULL),

@@ -43,7 +43,9 @@ static void test_backend__is_refused_when_the_device_does_not_exist(void **state
     (void)state;
     cuzk_device *dev = NULL;
     cuzk_err err;
-    assert_int_equal(cuzk_backend_cpu.open(&dev, 1, NULL, &err), CUZK_ERR_ARG);
+    assert_int_equal(
+        cuzk_backend_cpu.open(&dev, &(cuzk_device_options){.index = 1}, NULL, &err),
+        CUZK_ERR_ARG);
     assert_string_equal(err.text, "device 1, expected 0");
     assert_null(dev);
 }

@@ -12,10 +12,11 @@ static cuzk_status cpu_probe(int *score, unsigned *n_devices, cuzk_err *err) {
     return CUZK_OK;
 }
 
-static cuzk_status cpu_open(cuzk_device **out, unsigned index, cuzk_exec *exec,
-                            cuzk_err *err) {
-    if (index != 0) {
-        return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu", "device %u, expected 0", index);
+static cuzk_status cpu_open(cuzk_device **out, const cuzk_device_options *options,
+                            cuzk_exec *exec, cuzk_err *err) {
+    if (options->index != 0) {
+        return cuzk_fail(err, CUZK_ERR_ARG, "backend.cpu", "device %u, expected 0",
+                         options->index);
     }
     cuzk_device *dev;
     CUZK_TRY(cuzk_alloc(&dev, 1, sizeof *dev, err));
@@ -102,10 +103,11 @@ cuzk_status cpu_check_fr(const field *fr, cuzk_err *err) {
 }
 
 /* ---- queues ---- */
-static cuzk_status cpu_queue_open(cuzk_queue **out, cuzk_device *dev, cuzk_err *err) {
+static cuzk_status cpu_queue_open(cuzk_queue **out, cuzk_device *dev, const char *name,
+                                  cuzk_trace *trace, cuzk_err *err) {
     cuzk_queue *queue;
     CUZK_TRY(cuzk_alloc(&queue, 1, sizeof *queue, err));
-    *queue = (cuzk_queue){.dev = dev};
+    *queue = (cuzk_queue){.dev = dev, .name = name, .trace = trace};
     *out = queue;
     return CUZK_OK;
 }
@@ -134,6 +136,8 @@ const cuzk_backend cuzk_backend_cpu = {
     .domain_close = cpu_domain_close,
     .scalars_open = cpu_scalars_open,
     .scalars_close = cpu_scalars_close,
+    .matrix_open = cpu_matrix_open,
+    .matrix_close = cpu_matrix_close,
     .evaluate = cpu_evaluate,
     .ntt = cpu_ntt,
     .pointwise = cpu_pointwise,

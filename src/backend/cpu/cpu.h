@@ -10,6 +10,12 @@ struct cuzk_device {
 };
 struct cuzk_queue {
     cuzk_device *dev;
+    const char *name;  /* its lane in the trace */
+    cuzk_trace *trace; /* may be NULL */
+};
+struct cuzk_matrix {
+    const field *fr;
+    matrix_view view;
 };
 struct cuzk_buf {
     uint8_t *p; /* wrapped memory is never written through it */
@@ -57,6 +63,9 @@ void cpu_domain_close(cuzk_domain *domain);
 
 /* ---- kernels ---- */
 cuzk_status cpu_ntt(cuzk_queue *queue, const cuzk_ntt_job *job, cuzk_err *err);
+cuzk_status cpu_matrix_open(cuzk_matrix **out, cuzk_queue *queue, const field *fr,
+                            const matrix_view *view, cuzk_err *err);
+void cpu_matrix_close(cuzk_matrix *matrix);
 cuzk_status cpu_evaluate(cuzk_queue *queue, const cuzk_evaluate_job *job, cuzk_err *err);
 cuzk_status cpu_pointwise(cuzk_queue *queue, const cuzk_pointwise_job *job, cuzk_err *err);
 /* scalars.c, msm.c */

@@ -171,10 +171,22 @@ static cuzk_status evaluate_in_order(const work *k, cuzk_err *err) {
     return stopped == m->n_triplets ? CUZK_OK : fail_triplet(k, stopped, err);
 }
 
+cuzk_status cpu_matrix_open(cuzk_matrix **out, cuzk_queue *queue, const field *fr,
+                            const matrix_view *view, cuzk_err *err) {
+    cuzk_matrix *matrix;
+    (void)queue;
+    CUZK_TRY(cpu_check_fr(fr, err));
+    CUZK_TRY(cuzk_alloc(&matrix, 1, sizeof *matrix, err));
+    *matrix = (cuzk_matrix){fr, *view};
+    *out = matrix;
+    return CUZK_OK;
+}
+
+void cpu_matrix_close(cuzk_matrix *matrix) { cuzk_free(matrix); }
+
 cuzk_status cpu_evaluate(cuzk_queue *queue, const cuzk_evaluate_job *job, cuzk_err *err) {
-    const matrix_view *m = job->matrix;
-    work k = {.fr = job->fr, .matrix = m};
-    CUZK_TRY(cpu_check_fr(job->fr, err));
+    const matrix_view *m = &job->matrix->view;
+    work k = {.fr = job->matrix->fr, .matrix = m};
     CUZK_TRY(cpu_slice_bytes(&k.w, job->w, m->n_columns, CPU_FR_BYTES, "w", err));
     CUZK_TRY(cpu_slice_fr(&k.out[0], job->a, m->n_rows, CPU_WRITE, "a", err));
     CUZK_TRY(cpu_slice_fr(&k.out[1], job->b, m->n_rows, CPU_WRITE, "b", err));

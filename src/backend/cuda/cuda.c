@@ -42,8 +42,9 @@ static cuzk_status keep_pool(int index, cuzk_err *err) {
     return CUZK_OK;
 }
 
-static cuzk_status cuda_open(cuzk_device **out, unsigned index, cuzk_exec *exec,
-                             cuzk_err *err) {
+static cuzk_status cuda_open(cuzk_device **out, const cuzk_device_options *options,
+                             cuzk_exec *exec, cuzk_err *err) {
+    const unsigned index = options->index;
     int score;
     unsigned n_devices;
     CUZK_TRY(cuda_probe(&score, &n_devices, err));
@@ -135,7 +136,10 @@ static cuzk_status cuda_buf_wrap(cuzk_buf **out, cuzk_device *dev, const void *b
 }
 
 /* ---- queues ---- */
-static cuzk_status cuda_queue_open(cuzk_queue **out, cuzk_device *dev, cuzk_err *err) {
+static cuzk_status cuda_queue_open(cuzk_queue **out, cuzk_device *dev, const char *name,
+                                   cuzk_trace *trace, cuzk_err *err) {
+    (void)name;
+    (void)trace;
     cuzk_queue *queue;
     CUZK_TRY(cuda_use(dev, err));
     CUZK_TRY(cuzk_zalloc(&queue, 1, sizeof *queue, err));
@@ -183,6 +187,8 @@ const cuzk_backend cuzk_backend_cuda = {
     .domain_close = cuda_domain_close,
     .scalars_open = cuda_scalars_open,
     .scalars_close = cuda_scalars_close,
+    .matrix_open = cuda_matrix_open,
+    .matrix_close = cuda_matrix_close,
     .evaluate = cuda_evaluate,
     .ntt = cuda_ntt,
     .pointwise = cuda_pointwise,

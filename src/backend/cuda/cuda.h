@@ -72,6 +72,11 @@ struct cuzk_queue {
     cuda_msm_tail *tails; /* in order */
 };
 
+struct cuzk_matrix {
+    const field *fr;
+    matrix_view view;
+};
+
 /* See scalars.h. Closed before its queue. */
 struct cuzk_scalars {
     cuzk_queue *queue;

@@ -3,6 +3,8 @@
  * then each row is summed. */
 #include "backend/cuda/evaluate.h"
 
+#include "base/alloc.h"
+
 #include "backend/cuda/queue.h"
 #include "backend/cuda/sort.h"
 
@@ -11,7 +13,7 @@ typedef struct rows {
 } rows;
 
 static cuzk_status fail_triplet(const cuzk_evaluate_job *job, uint32_t i, cuzk_err *err) {
-    const matrix_view *m = job->matrix;
+    const matrix_view *m = &job->matrix->view;
     const uint8_t *t = m->triplets + (size_t)i * MATRIX_TRIPLET_BYTES;
     const uint32_t matrix = load_le32(t), row = load_le32(t + 4), column = load_le32(t + 8);
     if (matrix > 1) {
@@ -45,13 +47,14 @@ static cuzk_status take_rows(cuda_scratch *s, rows *r, size_t n, size_t n_keys,
 
 static cuzk_status sort_rows(cuzk_queue *queue, cuda_scratch *s, const cuzk_evaluate_job *job,
                              const uint32_t *triplets, rows *r, cuzk_err *err) {
-    const uint32_t n = (uint32_t)job->matrix->n_triplets,
-                   n_rows = (uint32_t)job->matrix->n_rows;
+    const uint32_t n = (uint32_t)job->matrix->view.n_triplets,
+                   n_rows = (uint32_t)job->matrix->view.n_rows;
     const unsigned key_bits = cuda_bits_of(2 * n_rows);
     uint32_t first_bad = UINT32_MAX;
     CUDA_TRY(cudaMemsetAsync(r->first_bad, 0xff, sizeof first_bad, queue->stream), err);
-    CUZK_TRY(cuda_triplet_keys(job->fr, triplets, n, n_rows, job->matrix->n_columns, r->key[0],
-                               r->order[0], r->first_bad, queue->stream, err));
+    CUZK_TRY(cuda_triplet_keys(job->matrix->fr, triplets, n, n_rows,
+                               job->matrix->view.n_columns, r->key[0], r->order[0],
+                               r->first_bad, queue->stream, err));
     CUDA_TRY(cudaMemcpyAsync(&first_bad, r->first_bad, sizeof first_bad,
                              cudaMemcpyDeviceToHost, queue->stream),
              err);
@@ -70,7 +73,7 @@ static cuzk_status sort_rows(cuzk_queue *queue, cuda_scratch *s, const cuzk_eval
 
 static cuzk_status run(cuzk_queue *queue, cuda_scratch *s, const cuzk_evaluate_job *job,
                        cuzk_err *err) {
-    const matrix_view *m = job->matrix;
+    const matrix_view *m = &job->matrix->view;
     const size_t n_bytes = (size_t)m->n_triplets * MATRIX_TRIPLET_BYTES;
     cuda_operand w, a, b;
     uint32_t *triplets;
@@ -85,18 +88,31 @@ static cuzk_status run(cuzk_queue *queue, cuda_scratch *s, const cuzk_evaluate_j
         cudaMemcpyAsync(triplets, m->triplets, n_bytes, cudaMemcpyHostToDevice, queue->stream),
         err);
     CUZK_TRY(sort_rows(queue, s, job, triplets, &r, err));
-    CUZK_TRY(cuda_sum_triplets(job->fr, triplets, r.order[0], r.begin, r.end,
+    CUZK_TRY(cuda_sum_triplets(job->matrix->fr, triplets, r.order[0], r.begin, r.end,
                                (uint32_t)m->n_rows, w.p, a.p, b.p, queue->stream, err));
     CUZK_TRY(cuda_operand_return(&a, queue, err));
     return cuda_operand_return(&b, queue, err);
 }
 
+cuzk_status cuda_matrix_open(cuzk_matrix **out, cuzk_queue *queue, const field *fr,
+                             const matrix_view *view, cuzk_err *err) {
+    cuzk_matrix *matrix;
+    (void)queue;
+    CUZK_TRY(cuzk_alloc(&matrix, 1, sizeof *matrix, err));
+    *matrix = (cuzk_matrix){fr, *view};
+    *out = matrix;
+    return CUZK_OK;
+}
+
+void cuda_matrix_close(cuzk_matrix *matrix) { cuzk_free(matrix); }
+
 cuzk_status cuda_evaluate(cuzk_queue *queue, const cuzk_evaluate_job *job, cuzk_err *err) {
-    if (job->matrix->n_triplets >= UINT32_MAX || job->matrix->n_rows > UINT32_MAX / 4) {
+    if (job->matrix->view.n_triplets >= UINT32_MAX ||
+        job->matrix->view.n_rows > UINT32_MAX / 4) {
         return cuzk_fail(err, CUZK_ERR_NOMEM, "backend.evaluate",
                          "%llu coefficients in %llu rows, more than this backend takes",
-                         (unsigned long long)job->matrix->n_triplets,
-                         (unsigned long long)job->matrix->n_rows);
+                         (unsigned long long)job->matrix->view.n_triplets,
+                         (unsigned long long)job->matrix->view.n_rows);
     }
     CUZK_TRY(cuda_use(queue->dev, err));
     cuda_scratch scratch = {.queue = queue};

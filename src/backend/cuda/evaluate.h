@@ -9,6 +9,9 @@ extern "C" {
 #endif
 
 /* evaluate.c */
+cuzk_status cuda_matrix_open(cuzk_matrix **out, cuzk_queue *queue, const field *fr,
+                             const matrix_view *view, cuzk_err *err);
+void cuda_matrix_close(cuzk_matrix *matrix);
 cuzk_status cuda_evaluate(cuzk_queue *queue, const cuzk_evaluate_job *job, cuzk_err *err);
 
 /* evaluate_kernels.cu. Of packed triplets on the device, keys[i] = matrix n_rows + row and
