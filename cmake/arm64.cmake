@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian's cross compiler, and a sysroot with the two libraries from tools/arm64_sysroot.
+# Debian's cross compiler, and a sysroot with the libraries from tools/arm64_sysroot.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
