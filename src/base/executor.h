@@ -20,7 +20,8 @@ unsigned cuzk_exec_n_threads(const cuzk_exec *exec);
 
 /* Runs fn(arg, i, slot) for every i in [0, n_items), in order of i but concurrently.
  * slot < cuzk_exec_n_threads(): no two calls of one loop that run at once share a slot, so
- * it indexes per-thread scratch. Returns when all are done. exec NULL = run inline, slot 0. */
+ * it indexes per-thread scratch; the calling thread has slot 0. Returns when all are done.
+ * exec NULL = run inline. */
 typedef void cuzk_exec_fn(void *arg, size_t item, unsigned slot);
 void cuzk_exec_for(cuzk_exec *exec, size_t n_items, cuzk_exec_fn *fn, void *arg);
 
