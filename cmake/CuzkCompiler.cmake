@@ -21,7 +21,7 @@ endif()
 function(cuzk_compile_as_ours target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
-        C_VISIBILITY_PRESET hidden)
+        C_VISIBILITY_PRESET hidden LINKER_LANGUAGE C)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:
         -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wvla -Wwrite-strings
         -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual

@@ -108,7 +108,8 @@ typedef struct cuzk_backend {
     uint32_t abi;     /* CUZK_BACKEND_ABI */
     const char *name; /* "cpu", "cuda" */
 
-    /* score 0 = not usable here; the highest score is the default. */
+    /* score 0 = not usable here, for the reason that *err then holds, though the call succeeds;
+     * the highest score is the default. */
     cuzk_status (*probe)(int *score, unsigned *n_devices, cuzk_err *err);
     /* exec: for host-side loops; outlives the device. */
     cuzk_status (*open)(cuzk_device **out, const cuzk_device_options *options, cuzk_exec *exec,
@@ -197,6 +198,12 @@ typedef struct cuzk_backend {
  * none of that name, with the names there are. */
 CUZK_MUST_CHECK cuzk_status cuzk_backend_find(const cuzk_backend **out, const char *name,
                                               cuzk_err *err);
+/* The usable one with the highest score. *why_not: which of the others is not usable and why,
+ * text empty when all are. */
+CUZK_MUST_CHECK cuzk_status cuzk_backend_find_best(const cuzk_backend **out, cuzk_err *why_not,
+                                                   cuzk_err *err);
+/* Those of this build, i = 0, 1, ...; NULL behind the last. */
+const cuzk_backend *cuzk_backend_at(unsigned i);
 
 extern const cuzk_backend cuzk_backend_cpu;
 extern const cuzk_backend cuzk_backend_cuda; /* in builds with CUZK_HAVE_CUDA */

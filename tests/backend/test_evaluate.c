@@ -225,7 +225,7 @@ static void test_evaluate__reads_a_witness_at_any_alignment(void **state) {
 static void assert_fault(fixture *f, const char *text) {
     cuzk_err err;
     assert_int_equal(evaluate(f, &err), CUZK_ERR_FORMAT);
-    assert_string_equal(err.where, "backend.evaluate");
+    assert_string_equal(err.where, "circuit.sparse");
     assert_string_equal(err.text, text);
 }
 

@@ -39,6 +39,23 @@ static void test_backend_find__names_those_there_are_when_the_name_is_unknown(vo
     assert_int_equal(cuzk_backend_find(&found, "", NULL), CUZK_ERR_DEVICE);
 }
 
+static void test_backend_find_best__tells_what_was_passed_over(void **state) {
+    (void)state;
+    const cuzk_backend *found = NULL;
+    cuzk_err why_not = {.text = "stale"};
+    unsigned n = 0;
+    assert_int_equal(cuzk_backend_find_best(&found, &why_not, NULL), CUZK_OK);
+    while (cuzk_backend_at(n)) n++;
+    if (n == 1 || found != &cuzk_backend_cpu) assert_string_equal(why_not.text, "");
+    if (n > 1 && found == &cuzk_backend_cpu) {
+        assert_true(strlen(why_not.text) > 0);
+        cuzk_err err; /* and the same reason is given to who insists */
+        assert_int_equal(cuzk_backend_find(&found, cuzk_backend_at(1)->name, &err),
+                         CUZK_ERR_DEVICE);
+        assert_non_null(strstr(err.text, why_not.text));
+    }
+}
+
 static void test_backend__is_refused_when_the_device_does_not_exist(void **state) {
     (void)state;
     cuzk_device *dev = NULL;
@@ -55,6 +72,7 @@ int main(void) {
         cmocka_unit_test(test_backend_find__gives_the_backend_when_it_is_named),
         cmocka_unit_test(test_backend_find__gives_a_usable_one_when_none_is_named),
         cmocka_unit_test(test_backend_find__names_those_there_are_when_the_name_is_unknown),
+        cmocka_unit_test(test_backend_find_best__tells_what_was_passed_over),
         cmocka_unit_test(test_backend__is_refused_when_the_device_does_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

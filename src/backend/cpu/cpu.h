@@ -2,7 +2,7 @@
 #ifndef CUZK_BACKEND_CPU_CPU_H
 #define CUZK_BACKEND_CPU_CPU_H
 /* backend/cpu: what the files of the CPU backend share. cpu.c holds the contract's table and
- * the objects; domain.c, ntt.c, evaluate.c, pointwise.c, scalars.c and msm*.c the kernels. */
+ * the objects; every other file is an operation. */
 #include "backend/backend.h"
 
 struct cuzk_device {
@@ -36,6 +36,9 @@ cuzk_status cpu_slice_bytes(const uint8_t **out, cuzk_slice slice, uint64_t n_it
 typedef enum cpu_access { CPU_READ, CPU_WRITE } cpu_access;
 cuzk_status cpu_slice_fr(uint64_t **out, cuzk_slice slice, uint64_t n, cpu_access access,
                          const char *what, cuzk_err *err);
+/* The same for bytes that are to be written. */
+cuzk_status cpu_slice_written(uint8_t **out, cuzk_slice slice, uint64_t n_items,
+                              size_t item_bytes, const char *what, cuzk_err *err);
 /* ARG unless elements of fr are CPU_FR_BYTES long. */
 cuzk_status cpu_check_fr(const field *fr, cuzk_err *err);
 
@@ -61,11 +64,19 @@ cuzk_status cpu_domain_open(cuzk_domain **out, cuzk_device *dev, const field *fr
                             cuzk_err *err);
 void cpu_domain_close(cuzk_domain *domain);
 
+/* ---- transfers (transfer.c) ---- */
+cuzk_status cpu_upload(cuzk_queue *queue, cuzk_slice to, const void *from, size_t n_bytes,
+                       cuzk_err *err);
+cuzk_status cpu_download(cuzk_queue *queue, void *to, cuzk_slice from, size_t n_bytes,
+                         cuzk_err *err);
+
 /* ---- kernels ---- */
 cuzk_status cpu_ntt(cuzk_queue *queue, const cuzk_ntt_job *job, cuzk_err *err);
 cuzk_status cpu_matrix_open(cuzk_matrix **out, cuzk_queue *queue, const field *fr,
                             const matrix_view *view, cuzk_err *err);
 void cpu_matrix_close(cuzk_matrix *matrix);
+cuzk_status cpu_unpack(cuzk_queue *queue, cuzk_slice to, const packed_witness *w,
+                       cuzk_err *err);
 cuzk_status cpu_evaluate(cuzk_queue *queue, const cuzk_evaluate_job *job, cuzk_err *err);
 cuzk_status cpu_pointwise(cuzk_queue *queue, const cuzk_pointwise_job *job, cuzk_err *err);
 /* scalars.c, msm.c */
@@ -73,5 +84,6 @@ cuzk_status cpu_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field 
                              cuzk_slice values, size_t n, bool montgomery, cuzk_err *err);
 void cpu_scalars_close(cuzk_scalars *set);
 cuzk_status cpu_msm(cuzk_queue *queue, const cuzk_msm_job *jobs, size_t n_jobs, cuzk_err *err);
+cuzk_status cpu_multiples(cuzk_queue *queue, const cuzk_multiples_job *job, cuzk_err *err);
 
 #endif

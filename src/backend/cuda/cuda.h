@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CUZK_BACKEND_CUDA_CUDA_H
 #define CUZK_BACKEND_CUDA_CUDA_H
-/* backend/cuda: what its files share. cuda.c holds the contract's table; queue.c gives an
- * operation its operands and work space; evaluate.c and msm.c plan; each .cu file is one family of
- * kernels behind functions of C. */
+/* backend/cuda: what its files share. cuda.c holds devices and the contract's table; memory.c
+ * counts the device's memory; buffers.c moves bytes; queue.c gives an operation its operands
+ * and work space, spans.c its place in a trace; the other .c files plan operations; each .cu
+ * file is one family of kernels behind functions of C. */
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,22 +24,32 @@ extern "C" {
 /* ---- errors (cuda_error.cu) ---- */
 /* OK, NOMEM when the device or the driver lacks memory, else DEVICE; `what` names the call. */
 CUZK_MUST_CHECK cuzk_status cuda_check(cudaError_t code, const char *what, cuzk_err *err);
-#define CUDA_TRY(call, err) CUZK_TRY(cuda_check((call), #call, (err)))
+/* A call's status. All calls that can be answered for go through here. */
+#ifdef CUZK_FAULTS
+/* Builds for tests: true makes this call fail instead of being made. The test defines it. */
+bool cuda_fault(const char *what) __attribute__((weak));
+cuzk_status cuda_fail_injected(const char *what, cuzk_err *err); /* as a real one would */
+#define CUDA_CALL(call, what, err)                                                            \
+    (cuda_fault && cuda_fault(what) ? cuda_fail_injected((what), (err))                       \
+                                    : cuda_check((call), (what), (err)))
+#else
+#define CUDA_CALL(call, what, err) cuda_check((call), (what), (err))
+#endif
+#define CUDA_TRY(call, err) CUZK_TRY(CUDA_CALL((call), #call, (err)))
 /* After a launch: what the launch itself answers. */
-#define CUDA_TRY_LAUNCH(name, err) CUZK_TRY(cuda_check(cudaGetLastError(), name, (err)))
+#define CUDA_TRY_LAUNCH(name, err) CUZK_TRY(CUDA_CALL(cudaGetLastError(), (name), (err)))
 
 /* ---- objects ---- */
 struct cuzk_device {
     cuzk_exec *exec;
     int index;
+    cudaMemPool_t pool;
+    cudaStream_t stream; /* orders what lasts longer than an operation (memory.h) */
+    char name[64];
+    uint64_t total_bytes, limit_bytes;
+    pthread_mutex_t lock; /* of the two below */
+    uint64_t used_bytes, peak_bytes;
 };
-
-/* A range of wrapped host memory that the device holds a copy of. */
-typedef struct cuda_copy {
-    struct cuda_copy *next;
-    size_t offset, n_bytes;
-    uint8_t *p;
-} cuda_copy;
 
 typedef enum cuda_buf_kind {
     CUDA_BUF_DEVICE,
@@ -52,29 +63,16 @@ struct cuzk_buf {
     size_t n_bytes;
     cuda_buf_kind kind;
     bool secret;
-    cuda_copy *copies; /* wrapped: made on first use, dropped with the buffer */
-    pthread_mutex_t copies_lock;
 };
 
-/* An MSM whose windows the host has still to add up. */
-typedef struct cuda_msm_tail {
-    struct cuda_msm_tail *next;
-    const curve *curve;
-    group_id group;
-    unsigned n_windows, window_bits;
-    uint8_t *sums; /* pinned: (sum, weighted sum) in XYZZ for each window */
-    point *result;
-} cuda_msm_tail;
-
+/* See queue.h and spans.h. */
 struct cuzk_queue {
     cuzk_device *dev;
     cudaStream_t stream;
-    cuda_msm_tail *tails; /* in order */
-};
-
-struct cuzk_matrix {
-    const field *fr;
-    matrix_view view;
+    cudaEvent_t mark; /* for other queues to wait for */
+    struct cuda_tail *tails;
+    struct cuda_host_block *host_blocks;
+    struct cuda_spans *spans; /* NULL: nobody wants to know */
 };
 
 /* See scalars.h. Closed before its queue. */
@@ -83,18 +81,8 @@ struct cuzk_scalars {
     const field *fr;
     size_t n;
     uint32_t *values; /* device */
+    uint32_t *units;  /* device: index and sign of those that are 1 or -1, in no order */
     unsigned long long n_by_bits[CUDA_SCALAR_LENGTHS];
-};
-
-struct cuzk_domain {
-    cuzk_device *dev;
-    const field *fr;
-    unsigned log_n, log_low;
-    uint32_t *inverse; /* device, n/2: w^-brp(i) */
-    uint32_t
-        *coset; /* device, n: at h + j, for each power h < n and j < h, g^(n/2h) w^(jn/2h) */
-    uint32_t *unshift; /* device: powers of 1/g below n, in two tables (ntt.h) */
-    fe n_inv;
 };
 
 #ifdef __cplusplus

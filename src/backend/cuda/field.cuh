@@ -5,7 +5,8 @@
  * same bytes as the limb tables of the host, so elements cross without conversion.
  *
  * fp_ functions take and give values below p. fq_ functions are for base fields, which have
- * room above p (5p < R): they take and give values below 2p, and save most reductions.
+ * room above p (5p < R): they take and give values below 2p, and save most reductions. fr_
+ * functions do the same for scalar fields, where only 2p < R.
  *
  * The modulus travels as a kernel parameter: it then lies in the constant bank, from which the
  * multiplier reads an operand for free, and one kernel serves every curve of its width. */
@@ -13,6 +14,7 @@
 
 template <int N> struct modulus {
     uint32_t p[N], p2[N]; /* p, 2p */
+    uint32_t minus_p[N];  /* R - p */
     uint32_t one[N];      /* R mod p */
     uint32_t inv;         /* -1/p mod 2^32 */
 };
@@ -25,9 +27,25 @@ template <int N> static modulus<N> modulus_of(const field *f) {
         m.p[i] = (uint32_t)(f->m.p[i / 2] >> 32 * (i % 2));
         m.one[i] = (uint32_t)(f->m.r[i / 2] >> 32 * (i % 2));
     }
-    for (int i = 0; i < N; i++) m.p2[i] = m.p[i] << 1 | (i ? m.p[i - 1] >> 31 : 0);
+    for (int i = 0; i < N; i++) {
+        m.p2[i] = m.p[i] << 1 | (i ? m.p[i - 1] >> 31 : 0);
+        m.minus_p[i] = ~m.p[i] + (i == 0); /* p is odd: no carry */
+    }
     m.inv = (uint32_t)f->m.inv;
     return m;
+}
+
+template <int N> static fp<N> element_of(const fe *a) {
+    fp<N> r;
+    for (int i = 0; i < N; i++) r.w[i] = (uint32_t)(a->l[i / 2] >> 32 * (i % 2));
+    return r;
+}
+
+template <int N> __device__ __forceinline__ fp<N> element_one(const modulus<N> &m) {
+    fp<N> r;
+#pragma unroll
+    for (int i = 0; i < N; i++) r.w[i] = m.one[i];
+    return r;
 }
 
 /* ---- carry chains ----
@@ -69,6 +87,11 @@ __device__ __forceinline__ void mad_last(uint32_t &lo, uint32_t &hi, uint32_t a,
     asm volatile("madc.lo.cc.u32 %0, %2, %3, %4; madc.hi.u32 %1, %2, %3, %5;"
                  : "=&r"(lo), "=r"(hi)
                  : "r"(a), "r"(b), "r"(c0), "r"(c1));
+}
+
+/* acc += a b, the lower word, after a chain */
+__device__ __forceinline__ void mad_low_last(uint32_t &acc, uint32_t a, uint32_t b) {
+    asm volatile("madc.lo.u32 %0, %1, %2, %0;" : "+r"(acc) : "r"(a), "r"(b));
 }
 
 /* acc += (a[0] + a[2] 2^64 + a[4] 2^128 ...) b over N words; the carry stays for add_last. */
@@ -261,6 +284,160 @@ __device__ __forceinline__ fp<N> fq_mul_add(const fp<N> &a, const fp<N> &b, cons
     fp<N> r = join_rows<N>(y, x);
     reduce_once(r, m.p2); /* from 8p^2 / R + p */
     return r;
+}
+
+/* ---- scalar fields in transforms ----
+ * Values are below 2p, which may need every bit of their words: sums keep their carry. */
+template <int N>
+__device__ __forceinline__ fp<N> fr_add(const fp<N> &a, const fp<N> &b, const modulus<N> &m) {
+    fp<N> sum, less;
+    uint32_t carry;
+    add_start(sum.w[0], a.w[0], b.w[0]);
+#pragma unroll
+    for (int i = 1; i < N; i++) add_next(sum.w[i], a.w[i], b.w[i]);
+    add_last(carry, 0, 0);
+    sub_start(less.w[0], sum.w[0], m.p2[0]);
+#pragma unroll
+    for (int i = 1; i < N; i++) sub_next(less.w[i], sum.w[i], m.p2[i]);
+    sub_last(carry, carry, 0); /* 0 or -1 */
+#pragma unroll
+    for (int i = 0; i < N; i++) sum.w[i] = carry ? sum.w[i] : less.w[i];
+    return sum;
+}
+template <int N>
+__device__ __forceinline__ fp<N> fr_sub(const fp<N> &a, const fp<N> &b, const modulus<N> &m) {
+    return sub_modulo(a, b, m.p2);
+}
+template <int N>
+__device__ __forceinline__ fp<N> fr_reduce(const fp<N> &a, const modulus<N> &m) {
+    fp<N> r = a;
+    reduce_once(r, m.p);
+    return r;
+}
+/* a / 2^k for a below p, 0 < k < 32: one row of reduction of a 2^(32 - k). */
+template <int N>
+__device__ __forceinline__ fp<N> fr_halve(const fp<N> &a, unsigned k, const modulus<N> &m) {
+    uint32_t even[N], odd[N] = {};
+    even[0] = a.w[0] << (32 - k);
+#pragma unroll
+    for (int i = 1; i < N; i++) even[i] = __funnelshift_l(a.w[i - 1], a.w[i], 32 - k);
+    odd[N - 1] = a.w[N - 1] >> k;
+    reduce_row<N>(even, odd, m);
+    return join_rows<N>(even, odd);
+}
+
+/* ---- products with factors from a table ----
+ * Shoup's: with q = floor(w R / p) at hand, x w - floor(x q / R) p needs only the upper half of
+ * one product and the lower halves of two: for N = 8, 100 products of words instead of 136. */
+template <int N> struct factor {
+    fp<N> w; /* below p, and no Montgomery form: x keeps its own */
+    fp<N> q;
+};
+
+/* floor(x q / R), or one less: left out are products of words that reach R only by carries,
+ * less than 2^-24 in all. */
+template <int N> __device__ __forceinline__ fp<N> upper_half(const fp<N> &x, const fp<N> &q) {
+    uint32_t even[2 * N] = {}, odd[2 * N] = {};
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+#pragma unroll
+        for (int parity = 0; parity < 2; parity++) { /* of i + j */
+            uint32_t *acc = parity ? odd : even;
+            const int lowest = N - 2 + parity; /* i + j */
+            bool begun = false;
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const int k = i + j;
+                if (k % 2 != parity || k < lowest) continue;
+                if (begun)
+                    mad_next(acc[k], acc[k + 1], x.w[i], q.w[j], acc[k], acc[k + 1]);
+                else
+                    mad_start(acc[k], acc[k + 1], x.w[i], q.w[j], acc[k], acc[k + 1]);
+                begun = true;
+                if (i + 2 >= N && k + 2 < 2 * N) add_last(acc[k + 2], acc[k + 2], 0);
+            }
+        }
+    }
+    fp<N> r;
+    uint32_t below;
+    add_start(below, even[N - 1], odd[N - 1]);
+#pragma unroll
+    for (int k = 0; k < N - 1; k++) add_next(r.w[k], even[N + k], odd[N + k]);
+    add_last(r.w[N - 1], even[2 * N - 1], odd[2 * N - 1]);
+    return r;
+}
+
+/* even + 2^32 odd += a b modulo R, from word `first` of b on; even and odd as in mad_row. */
+template <int N>
+__device__ __forceinline__ void add_lower_half(uint32_t *even, uint32_t *odd, const fp<N> &a,
+                                               const uint32_t *b, int first) {
+#pragma unroll
+    for (int j = first; j < N; j++) {
+#pragma unroll
+        for (int parity = 0; parity < 2; parity++) { /* of i + j */
+            uint32_t *acc = parity ? odd - 1 : even;
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const int k = i + j;
+                if (k % 2 != parity || k >= N - 1) continue;
+                if (i < 2)
+                    mad_start(acc[k], acc[k + 1], a.w[i], b[j], acc[k], acc[k + 1]);
+                else
+                    mad_next(acc[k], acc[k + 1], a.w[i], b[j], acc[k], acc[k + 1]);
+            }
+        }
+        /* only the lower word of the last */
+        if (N - 1 - j < 2)
+            odd[N - 2] += a.w[N - 1 - j] * b[j];
+        else
+            mad_low_last(odd[N - 2], a.w[N - 1 - j], b[j]);
+    }
+}
+
+/* x w mod p, below 2p, for any x. LOW_ONE: p = 1 - 2^32 modulo 2^64, as the scalars' modulus of
+ * BLS12-381 is; two of its words then cost additions only. */
+template <bool LOW_ONE, int N>
+__device__ __forceinline__ fp<N> fr_mul_factor(const fp<N> &x, const factor<N> &f,
+                                               const modulus<N> &m) {
+    const fp<N> q = upper_half(x, f.q);
+    uint32_t even[N] = {}, odd[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) odd[i] = LOW_ONE ? q.w[i] : 0; /* -p = 2^32 - 1 */
+    add_lower_half<N>(even, odd, x, f.w.w, 0);
+    add_lower_half<N>(even, odd, q, m.minus_p, LOW_ONE ? 2 : 0);
+    fp<N> r;
+    r.w[0] = even[0];
+    add_start(r.w[1], even[1], odd[0]);
+#pragma unroll
+    for (int k = 2; k < N - 1; k++) add_next(r.w[k], even[k], odd[k - 1]);
+    add_last(r.w[N - 1], even[N - 1], odd[N - 2]);
+    if constexpr (LOW_ONE) {
+        sub_start(r.w[0], r.w[0], q.w[0]);
+#pragma unroll
+        for (int k = 1; k < N - 1; k++) sub_next(r.w[k], r.w[k], q.w[k]);
+        sub_last(r.w[N - 1], r.w[N - 1], q.w[N - 1]);
+    }
+    return r;
+}
+
+/* Of the Montgomery form of w: its reduction adds p q to it, and what is left is w. */
+template <int N>
+__device__ __forceinline__ factor<N> factor_of(const fp<N> &a, const modulus<N> &m) {
+    factor<N> f;
+    f.w = a;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        uint64_t t = 0;
+        f.q.w[i] = f.w.w[0] * m.inv;
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            t += (uint64_t)f.q.w[i] * m.p[j] + f.w.w[j];
+            if (j > 0) f.w.w[j - 1] = (uint32_t)t;
+            t >>= 32;
+        }
+        f.w.w[N - 1] = (uint32_t)t;
+    }
+    return f;
 }
 
 /* ---- products of 2N words ----

@@ -4,4 +4,5 @@
 
 typedef msm_group<coord1<12>> group;
 
-extern "C" const msm_group_ops msm_g1_12 = {group::POINT_WORDS, group::buckets, group::reduce};
+extern "C" const msm_group_ops msm_g1_12 = {group::POINT_WORDS, group::buckets,
+                                            affine_add_g1_12, group::runs, group::join};

@@ -4,4 +4,5 @@
 
 typedef msm_group<coord2<8>> group;
 
-extern "C" const msm_group_ops msm_g2_8 = {group::POINT_WORDS, group::buckets, group::reduce};
+extern "C" const msm_group_ops msm_g2_8 = {group::POINT_WORDS, group::buckets, NULL,
+                                           group::runs, group::join};

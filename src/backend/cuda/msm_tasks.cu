@@ -46,36 +46,24 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-extern "C" cuzk_status msm_make_tasks(const msm_plan *plan, const msm_entries *entries,
-                                      msm_tasks *tasks, void *work, size_t *work_bytes,
+extern "C" cuzk_status msm_make_tasks(const msm_part *part, const msm_entries *entries,
+                                      msm_tasks *tasks, void *work, size_t work_bytes,
                                       cudaStream_t stream, cuzk_err *err) {
-    const uint32_t n_buckets = plan->n_buckets;
-    const unsigned length_bits = cuda_bits_of(plan->task_length);
-    if (!work) {
-        size_t scan_bytes = 0;
-        CUZK_TRY(cuda_sort_pairs(tasks->length, tasks->order, plan->n_tasks, length_bits, true,
-                                 NULL, work_bytes, stream, err));
-        CUZK_TRY(cuda_exclusive_sum(tasks->first_task, (size_t)n_buckets + 1, NULL,
-                                    &scan_bytes, stream, err));
-        if (scan_bytes > *work_bytes) *work_bytes = scan_bytes;
-        return CUZK_OK;
-    }
+    const uint32_t n_buckets = part->n_buckets;
     /* Tasks that there are not keep length 0, and so come last. */
     CUDA_TRY(cudaMemsetAsync(tasks->split, 0, sizeof(uint32_t), stream), err);
-    CUDA_TRY(cudaMemsetAsync(tasks->length[0], 0, plan->n_tasks * sizeof(uint32_t), stream),
+    CUDA_TRY(cudaMemsetAsync(tasks->length[0], 0, part->n_tasks * sizeof(uint32_t), stream),
              err);
-    CUZK_TRY(cuda_group_bounds(entries->bucket[0], plan->n_entries, tasks->bucket_begin,
-                               tasks->bucket_end, n_buckets, stream, err));
     count_tasks_kernel<<<blocks_for((size_t)n_buckets + 1), BLOCK, 0, stream>>>(
-        tasks->bucket_begin, tasks->bucket_end, n_buckets, plan->task_length,
-        tasks->first_task);
+        entries->begin, entries->end, n_buckets, part->task_length, tasks->first_task);
     CUDA_TRY_LAUNCH("count_tasks_kernel", err);
-    CUZK_TRY(cuda_exclusive_sum(tasks->first_task, (size_t)n_buckets + 1, work, work_bytes,
+    CUZK_TRY(cuda_exclusive_sum(tasks->first_task, (size_t)n_buckets + 1, work, &work_bytes,
                                 stream, err));
     list_tasks_kernel<<<blocks_for(n_buckets), BLOCK, 0, stream>>>(
-        tasks->bucket_begin, tasks->bucket_end, n_buckets, plan->task_length,
-        tasks->first_task, tasks->begin, tasks->length[0], tasks->order[0], tasks->split);
+        entries->begin, entries->end, n_buckets, part->task_length, tasks->first_task,
+        tasks->begin, tasks->length[0], tasks->order[0], tasks->split);
     CUDA_TRY_LAUNCH("list_tasks_kernel", err);
-    return cuda_sort_pairs(tasks->length, tasks->order, plan->n_tasks, length_bits, true, work,
-                           work_bytes, stream, err);
+    return cuda_sort_pairs(tasks->length, tasks->order, part->n_tasks,
+                           cuda_bits_of(part->task_length), true, work, &work_bytes, stream,
+                           err);
 }

@@ -5,21 +5,29 @@
 #include "backend/cuda/queue.h"
 #include "base/alloc.h"
 
+#define COUNT_BYTES (CUDA_SCALAR_LENGTHS * sizeof(unsigned long long))
+
+uint64_t cuda_scalars_bytes(size_t n) {
+    return (uint64_t)n * (CUDA_FR_BYTES + sizeof(uint32_t)) + COUNT_BYTES +
+           4096; /* rounding */
+}
+
 static cuzk_status classify(cuzk_scalars *set, cuzk_queue *queue, cuzk_slice values,
                             bool montgomery, cuda_scratch *s, cuzk_err *err) {
     cuda_operand in;
-    unsigned long long *counts;
-    const size_t count_bytes = CUDA_SCALAR_LENGTHS * sizeof *counts;
+    cuda_classes out;
     CUZK_TRY(
         cuda_operand_open(&in, s, values, set->n, CUDA_FR_BYTES, CUDA_READ, "scalars", err));
-    CUZK_TRY(cuda_scratch_take(s, &counts, CUDA_SCALAR_LENGTHS, sizeof *counts, false, err));
-    CUDA_TRY(cudaMemsetAsync(counts, 0, count_bytes, queue->stream), err);
-    CUDA_TRY(cudaMallocAsync((void **)&set->values, set->n * CUDA_FR_BYTES + 1, queue->stream),
-             err);
-    CUZK_TRY(cuda_scalars_classify(set->fr, in.p, set->values, set->n, montgomery, counts,
-                                   queue->stream, err));
-    CUDA_TRY(cudaMemcpyAsync(set->n_by_bits, counts, count_bytes, cudaMemcpyDeviceToHost,
-                             queue->stream),
+    CUZK_TRY(cuda_scratch_take(s, &out.n_by_bits, 1, COUNT_BYTES, false, err));
+    CUZK_TRY(cuda_scratch_take(s, &out.n_units, 1, sizeof *out.n_units, false, err));
+    CUZK_TRY(cuda_memory_take_queued(&set->values, queue, set->n * CUDA_FR_BYTES, err));
+    CUZK_TRY(cuda_memory_take_queued(&set->units, queue, set->n * sizeof *set->units, err));
+    out.values = set->values;
+    out.units = set->units;
+    CUZK_TRY(
+        cuda_scalars_classify(set->fr, in.p, montgomery, set->n, &out, queue->stream, err));
+    CUDA_TRY(cudaMemcpyAsync(set->n_by_bits, out.n_by_bits, COUNT_BYTES,
+                             cudaMemcpyDeviceToHost, queue->stream),
              err);
     CUDA_TRY(cudaStreamSynchronize(queue->stream), err);
     return CUZK_OK;
@@ -51,9 +59,7 @@ cuzk_status cuda_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field
 
 void cuda_scalars_close(cuzk_scalars *set) {
     if (!set) return;
-    if (set->values) {
-        (void)cudaMemsetAsync(set->values, 0, set->n * CUDA_FR_BYTES, set->queue->stream);
-        (void)cudaFreeAsync(set->values, set->queue->stream);
-    }
+    cuda_memory_give_queued(set->queue, set->values, set->n * CUDA_FR_BYTES, true);
+    cuda_memory_give_queued(set->queue, set->units, set->n * sizeof *set->units, true);
     cuzk_free_secret(set, sizeof *set);
 }

@@ -14,10 +14,19 @@ cuzk_status cuda_scalars_open(cuzk_scalars **out, cuzk_queue *queue, const field
                               cuzk_slice values, size_t n, bool montgomery, cuzk_err *err);
 void cuda_scalars_close(cuzk_scalars *scalars);
 
-/* scalars.cu: n_by_bits (CUDA_SCALAR_LENGTHS of them, on the device) is added to. */
-cuzk_status cuda_scalars_classify(const field *fr, const uint32_t *values, uint32_t *out,
-                                  size_t n, bool montgomery, unsigned long long *n_by_bits,
-                                  cudaStream_t stream, cuzk_err *err);
+/* Of the contract: of a set, and of the work space while it is opened. */
+uint64_t cuda_scalars_bytes(size_t n);
+
+/* scalars.cu. All on the device. */
+typedef struct cuda_classes {
+    uint32_t *values;              /* n, as kept */
+    unsigned long long *n_by_bits; /* CUDA_SCALAR_LENGTHS */
+    uint32_t *units;               /* up to n: index and MSM_SIGN of those that are 1 or -1 */
+    uint32_t *n_units;             /* one word */
+} cuda_classes;
+cuzk_status cuda_scalars_classify(const field *fr, const uint32_t *values, bool montgomery,
+                                  size_t n, const cuda_classes *out, cudaStream_t stream,
+                                  cuzk_err *err);
 
 #ifdef __cplusplus
 }

@@ -17,10 +17,13 @@ cuzk_status cuda_sort_pairs(uint32_t *key[2], uint32_t *value[2], size_t n, unsi
 /* data[i] = sum of data[j] for j < i. */
 cuzk_status cuda_exclusive_sum(uint32_t *data, size_t n, void *work, size_t *work_bytes,
                                cudaStream_t stream, cuzk_err *err);
-/* Of sorted keys below n_groups: where each begins and ends; 0, 0 when it does not occur. */
+/* Of sorted keys: where each group below n_groups begins and ends; 0, 0 when it does not occur.
+ * Keys from n_groups on are in no group. */
 cuzk_status cuda_group_bounds(const uint32_t *key, size_t n, uint32_t *begin, uint32_t *end,
                               size_t n_groups, cudaStream_t stream, cuzk_err *err);
 unsigned cuda_bits_of(uint32_t v);
+/* No step here needs more work space than this, for n items or fewer. */
+size_t cuda_sort_work_most(size_t n);
 
 #ifdef __cplusplus
 }
