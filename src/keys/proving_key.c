@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keys/proving_key.h"
 #include "format/circom/zkey.h"
+#include "keys/residency.h"
 
 cuzk_status proving_key_load_point(point *out, const curve *c, group_id g,
                                    const uint8_t *packed, const char *what, cuzk_err *err) {
@@ -13,8 +14,8 @@ cuzk_status proving_key_load_point(point *out, const curve *c, group_id g,
     return CUZK_OK;
 }
 
-/* A constant at infinity, or of small order, is no mere damage: with beta1, B1 and delta1 there,
- * r would not blind A, and yet the proof would verify. */
+/* A constant at infinity, or of small order, is no mere damage: with beta1, B1 and delta1
+ * there, r would not blind A, and yet the proof would verify. */
 static cuzk_status load_constant(point *out, const curve *c, group_id g, const uint8_t *packed,
                                  const char *what, cuzk_err *err) {
     CUZK_TRY(proving_key_load_point(out, c, g, packed, what, err));
@@ -56,15 +57,15 @@ cuzk_status proving_key_open_zkey(proving_key *out, cuzk_span file,
     zkey_view z;
     CUZK_TRY(zkey_parse(&z, file, err));
     const curve *c = curves[z.curve];
-    proving_key key = {
-        .curve = c,
-        .backend = backend,
-        .device = device,
-        .quotient = QUOTIENT_LAGRANGE_ODD,
-        .n_vars = z.n_vars,
-        .n_public = z.n_public,
-        .log_domain = z.log_domain,
-        .matrix = {z.coefficients.p, z.n_coefficients, z.domain_size, z.n_vars}};
+    proving_key key = {.curve = c,
+                       .backend = backend,
+                       .device = device,
+                       .quotient = QUOTIENT_LAGRANGE_ODD,
+                       .n_vars = z.n_vars,
+                       .n_public = z.n_public,
+                       .log_domain = z.log_domain,
+                       .matrix = {z.coefficients.p, z.n_coefficients, z.domain_size, z.n_vars},
+                       .image = file};
     CUZK_TRY(load_g1(&key.alpha1, c, z.alpha1, "alpha1", err));
     CUZK_TRY(load_g1(&key.beta1, c, z.beta1, "beta1", err));
     CUZK_TRY(load_g1(&key.delta1, c, z.delta1, "delta1", err));
@@ -83,7 +84,28 @@ cuzk_status proving_key_open_zkey(proving_key *out, cuzk_span file,
     return CUZK_OK;
 }
 
+cuzk_status proving_key_attach(proving_key *key, device_memory *memory, cuzk_err *err) {
+    CUZK_TRY(key_copy_create(&key->copy, memory, key, err));
+    key->memory = memory;
+    return CUZK_OK;
+}
+
 void proving_key_close(proving_key *key) {
+    key_copy_destroy(key->copy);
+    key->copy = NULL;
+    key->memory = NULL;
     if (key->buf) key->backend->buf_free(key->buf);
     key->buf = NULL;
+}
+
+#define MONOMIAL_ROOT 7u /* bellperson's, for the roots of unity and the coset alike */
+
+key_roots proving_key_roots(const proving_key *key) {
+    const field *fr = &key->curve->fr;
+    key_roots roots = {.nonresidue = field_least_nonresidue(fr), .is_odd_coset = true};
+    if (key->quotient == QUOTIENT_MONOMIAL) {
+        roots = (key_roots){.nonresidue = MONOMIAL_ROOT};
+        field_set_u64(fr, roots.coset.l, MONOMIAL_ROOT);
+    }
+    return roots;
 }

@@ -3,9 +3,10 @@
 #define CUZK_KEYS_PROVING_KEY_H
 /* keys/proving_key: an opened Groth16 proving key as the prover sees it, whatever file it came
  * from. In: a mapped zkey. Out: curve, sizes, the constants of the key as points, and the
- * queries where they lie, as buffers of the device that proves. Nothing is copied. */
+ * queries where they lie, as buffers of the device that proves. Opening copies nothing. */
 #include "backend/backend.h"
 #include "base/bytes.h"
+#include "keys/device_memory.h"
 
 /* What the H query holds, and with it how a proof gets its quotient (docs/architecture.md):
  * LAGRANGE_ODD   snarkjs: H[i] = L_{2i+1}(tau)/delta over the domain of twice the size, n points;
@@ -35,15 +36,34 @@ typedef struct proving_key {
     key_query l;              /* n_vars - n_public - 1 */
     key_query h;
     cuzk_buf *buf; /* owned; every slice above lies in it */
-} proving_key;     /* Thread: immutable once open */
+    /* The bytes that buf wraps. Empty: buf is the device's memory, where the points were made
+     * and stay. */
+    cuzk_span image;
+    device_memory *memory; /* NULL unless attached */
+    struct key_copy *copy; /* owned; as memory (keys/residency.h) */
+} proving_key;             /* Thread: immutable once open and attached */
 
-/* Opens the key in `file`, which must stay until close. O(1) in the size of the key. curves[id]
- * is the arithmetic. FORMAT, NOMEM. */
+/* Opens the key in `file`, which must stay until close. O(1) in the size of the key.
+ * curves[id] is the arithmetic. FORMAT, NOMEM. */
 CUZK_MUST_CHECK cuzk_status proving_key_open_zkey(proving_key *out, cuzk_span file,
                                                   const curve *const curves[CURVE_COUNT],
                                                   const cuzk_backend *backend,
                                                   cuzk_device *device, cuzk_err *err);
+/* From now on the key may keep a copy of what proofs need on the device: made on first use,
+ * shared by proofs that run at once, evicted when idle and others need the room. Without it
+ * (or when the device computes in the host's memory) every proof works on the wrapped
+ * bytes. `memory` is of the key's device and must outlive the key. NOMEM. */
+CUZK_MUST_CHECK cuzk_status proving_key_attach(proving_key *key, device_memory *memory,
+                                               cuzk_err *err);
 void proving_key_close(proving_key *key); /* a zeroed or closed one is fine */
+
+/* The roots of unity and the coset that the H query was made for. */
+typedef struct key_roots {
+    uint64_t nonresidue;
+    bool is_odd_coset; /* the coset is w_2n * domain; else that of `coset` */
+    fe coset;
+} key_roots;
+key_roots proving_key_roots(const proving_key *key);
 
 /* Loads one packed point of a key's constants: FORMAT, naming `what`, when a coordinate is not
  * below q or the point is off the curve. */

@@ -1,94 +1,189 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "prover/groth16.h"
 #include "base/alloc.h"
+#include "prover/assemble.h"
+#include "prover/multiexp.h"
 #include "prover/quotient.h"
 
-enum { N_STAGES = 5 }; /* evaluate, quotient, multiexp, assemble, check */
+/* ---- one attempt ---- */
 
-typedef struct prove_progress {
-    const groth16_options *options;
-    unsigned done;
-} prove_progress;
-
-static cuzk_status begin_stage(void *arg, const char *stage, cuzk_err *err) {
-    prove_progress *p = arg;
-    if (p->options->stage &&
-        p->options->stage(p->options->stage_arg, stage, p->done, N_STAGES))
-        return cuzk_fail(err, CUZK_ERR_CANCELLED, "prover.groth16",
-                         "cancelled before stage '%s'", stage);
-    p->done++;
-    return CUZK_OK;
+/* A processor: everything in turn, the five sums together. */
+static cuzk_status sum_in_place(sums *out, proof_run *run, cuzk_err *err) {
+    CUZK_TRY(proof_run_send_witness(run, run->main, err));
+    CUZK_TRY(quotient_compute(run, err));
+    CUZK_TRY(proof_run_wait(run, CUZK_OK, err));
+    proof_run_drop_spare(run);
+    CUZK_TRY(progress_begin(run->progress, STAGE_MULTIEXP, err));
+    return multiexp_all(out, run, err);
 }
 
-/* The five sums of a proof, before the key's constants and the blinders join them. */
-typedef struct sums {
-    point a, b1, b2, l, h;
-} sums;
+/* Room for one thing after the other: what a step leaves goes before the next begins. */
+static cuzk_status sum_in_turn(sums *out, proof_run *run, cuzk_err *err) {
+    const cuzk_backend *be = run->key->backend;
+    const bool is_late =
+        run->plan->evaluates_on_host; /* the witness is wanted for sums only */
+    if (!is_late) CUZK_TRY(proof_run_send_witness(run, run->main, err));
+    CUZK_TRY(quotient_compute(run, err));
+    CUZK_TRY(proof_run_wait(run, CUZK_OK, err));
+    proof_run_drop_spare(run);
+    CUZK_TRY(progress_begin(run->progress, STAGE_MULTIEXP, err));
+    CUZK_TRY(multiexp_h(out, run, err));
+    CUZK_TRY(proof_run_wait(run, CUZK_OK, err));
+    be->scalars_close(run->h_scalars);
+    run->h_scalars = NULL;
+    be->buf_free(run->h);
+    run->h = NULL;
+    if (is_late) CUZK_TRY(proof_run_send_witness(run, run->main, err));
+    return multiexp_witness(out, run, err);
+}
 
-static cuzk_status multiexp(sums *out, const proving_key *key, cuzk_queue *queue, cuzk_slice w,
-                            cuzk_buf *quotient, cuzk_err *err) {
-    const cuzk_backend *be = key->backend;
-    const field *fr = &key->curve->fr;
-    cuzk_scalars *witness = NULL, *h = NULL;
-    cuzk_status st = be->scalars_open(&witness, queue, fr, w, key->n_vars, false, err);
-    if (st == CUZK_OK)
-        st = be->scalars_open(&h, queue, fr, (cuzk_slice){quotient, 0}, key->h.n, true, err);
-    if (st == CUZK_OK) {
-        const curve *c = key->curve;
-        const size_t first_private = (size_t)key->n_public + 1;
-        const cuzk_msm_job jobs[] = {
-            {c, GROUP_G2, key->b2.points, witness, 0, key->b2.n, &out->b2},
-            {c, GROUP_G1, key->h.points, h, 0, key->h.n, &out->h},
-            {c, GROUP_G1, key->a.points, witness, 0, key->a.n, &out->a},
-            {c, GROUP_G1, key->b1.points, witness, 0, key->b1.n, &out->b1},
-            {c, GROUP_G1, key->l.points, witness, first_private, key->l.n, &out->l},
-        };
-        st = be->msm(queue, jobs, sizeof jobs / sizeof jobs[0], err);
-        cuzk_status waited = be->queue_wait(queue, st == CUZK_OK ? err : NULL);
-        if (st == CUZK_OK) st = waited;
-    }
-    if (h) be->scalars_close(h);
-    if (witness) be->scalars_close(witness);
+/* Two queues: the witness's sums need nothing from the quotient. What the host does itself
+ * comes after what the device can begin with. */
+static cuzk_status sum_side_by_side(sums *out, proof_run *run, cuzk_err *err) {
+    const bool is_host_busy = run->plan->evaluates_on_host;
+    CUZK_TRY(proof_run_send_witness(run, run->main, err));
+    CUZK_TRY(run->key->backend->queue_after(run->side, run->main, err));
+    if (is_host_busy) CUZK_TRY(multiexp_witness(out, run, err));
+    CUZK_TRY(quotient_compute(run, err));
+    if (!is_host_busy) CUZK_TRY(multiexp_witness(out, run, err));
+    CUZK_TRY(progress_begin(run->progress, STAGE_MULTIEXP, err));
+    return multiexp_h(out, run, err);
+}
+
+static cuzk_status queue_sums(sums *out, proof_run *run, cuzk_err *err) {
+    if (run->plan->in_place) return sum_in_place(out, run, err);
+    if (run->plan->overlaps) return sum_side_by_side(out, run, err);
+    return sum_in_turn(out, run, err);
+}
+
+static cuzk_status attempt(groth16_proof *out, const proving_key *key, const proof_plan *plan,
+                           const uint8_t *witness, prove_progress *progress, cuzk_err *err) {
+    proof_run run;
+    sums s;
+    blinding b;
+    plan_describe(progress->report->plan, plan);
+    progress->report->chosen = *plan;
+    CUZK_TRY(progress_begin(progress, STAGE_EVALUATE, err));
+    CUZK_TRY(proof_run_open(&run, key, plan, witness, progress, err));
+    cuzk_status st = queue_sums(&s, &run, err);
+    if (st == CUZK_OK) st = blinding_make(&b, key, progress->options->fixed, err);
+    st = proof_run_wait(&run, st, err);
+    proof_run_close(&run);
+    if (st == CUZK_OK) st = progress_begin(progress, STAGE_ASSEMBLE, err);
+    if (st == CUZK_OK) assemble(out, key, &s, &b);
+    cuzk_wipe(&s, sizeof s); /* without blinders they tell about the witness */
+    blinding_wipe(&b);
     return st;
 }
 
-/* sum += base + [k] delta */
-static void blind(const curve *c, group_id g, point *sum, const point *base, const fe *k,
-                  const point *delta) {
-    point t;
-    point_mul_fr(c, g, &t, delta, k);
-    point_add(c, g, sum, sum, &t);
-    point_add(c, g, sum, sum, base);
+/* ---- as many as it takes ---- */
+
+/* A device whose memory is full after all (others use it too, or it is in pieces) is asked
+ * for less: first what idle keys hold, then a smaller plan. */
+static cuzk_status make(groth16_proof *out, const proving_key *key, const uint8_t *witness,
+                        prove_progress *progress, cuzk_err *err) {
+    const groth16_options *o = progress->options;
+    const uint64_t limit_bytes = key->memory ? key->memory->limit_bytes : 0;
+    unsigned step = 0;
+    proof_plan plan;
+    if (o->plan && key->memory)
+        plan = *o->plan;
+    else
+        CUZK_TRY(plan_choose(&plan, &step, key, limit_bytes, err));
+    for (;;) {
+        cuzk_err why;
+        const cuzk_status st = attempt(out, key, &plan, witness, progress, &why);
+        if (st == CUZK_OK) return st;
+        const bool is_full = st == CUZK_ERR_NOMEM && !plan.in_place;
+        const bool can_repeat = is_full && device_memory_evict(key->memory, UINT64_MAX) &&
+                                !progress->report->n_replans;
+        step += !can_repeat;
+        if (!is_full || (!can_repeat && (o->plan || plan_choose(&plan, &step, key, limit_bytes,
+                                                                NULL) != CUZK_OK)))
+            return cuzk_fail(err, st, why.where, "%s", why.text);
+        progress->report->n_replans++;
+    }
 }
 
-/* A = alpha + a + r delta, B = beta + b + s delta, C = l + h + s A + r B1 - r s delta. */
-static void assemble(groth16_proof *out, const proving_key *key, sums *s, const blinders *bl) {
-    const curve *c = key->curve;
-    point alpha1, beta1, delta1, beta2, delta2, t;
-    fe minus_rs;
-    point_from_g1(c, &alpha1, &key->alpha1);
-    point_from_g1(c, &beta1, &key->beta1);
-    point_from_g1(c, &delta1, &key->delta1);
-    point_from_g2(c, &beta2, &key->beta2);
-    point_from_g2(c, &delta2, &key->delta2);
+/* ---- check ---- */
 
-    blind(c, GROUP_G1, &s->a, &alpha1, &bl->r, &delta1);
-    blind(c, GROUP_G1, &s->b1, &beta1, &bl->s, &delta1);
-    blind(c, GROUP_G2, &s->b2, &beta2, &bl->s, &delta2);
-    field_mul(&c->fr, minus_rs.l, bl->r.l, bl->s.l);
-    field_neg(&c->fr, minus_rs.l, minus_rs.l);
-    blind(c, GROUP_G1, &s->l, &s->h, &minus_rs, &delta1);
-    point_mul_fr(c, GROUP_G1, &t, &s->a, &bl->s);
-    point_add(c, GROUP_G1, &s->l, &s->l, &t);
-    point_mul_fr(c, GROUP_G1, &t, &s->b1, &bl->r);
-    point_add(c, GROUP_G1, &s->l, &s->l, &t);
+/* A device's key on a processor, which judges the device's proofs. */
+typedef struct cpu_twin {
+    proving_key key;
+    cuzk_buf *ic;
+} cpu_twin;
 
-    point_to_g1(c, &out->a, &s->a);
-    point_to_g2(c, &out->b, &s->b2);
-    point_to_g1(c, &out->c, &s->l);
-    cuzk_wipe(&minus_rs, sizeof minus_rs);
-    cuzk_wipe(&t, sizeof t);
-    cuzk_wipe(s, sizeof *s); /* sums without blinders tell about the witness */
+static void twin_close(cpu_twin *t) {
+    const cuzk_backend *be = t->key.backend;
+    if (t->ic) be->buf_free(t->ic);
+    if (t->key.buf) be->buf_free(t->key.buf);
+    be->close(t->key.device);
+}
+
+static cuzk_status twin_open(cpu_twin *out, const proving_key *key, cuzk_err *err) {
+    const cuzk_backend *be = &cuzk_backend_cpu;
+    cpu_twin t = {.key = *key};
+    proving_key *k = &t.key;
+    k->backend = be;
+    k->memory = NULL;
+    k->copy = NULL;
+    k->buf = NULL;
+    CUZK_TRY(be->open(&k->device, &(cuzk_device_options){0},
+                      key->memory ? key->memory->exec : NULL, err));
+    cuzk_status st = be->buf_wrap(&k->buf, k->device, key->image.p, key->image.n_bytes, err);
+    if (st == CUZK_OK)
+        st = be->buf_wrap(&t.ic, k->device, key->ic_packed,
+                          key->ic.n * curve_g1_bytes(key->curve), err);
+    if (st != CUZK_OK) {
+        twin_close(&t);
+        return st;
+    }
+    key_query *const queries[] = {&k->a, &k->b1, &k->b2, &k->l, &k->h};
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
+        queries[i]->points.buf = k->buf;
+    k->ic.points = (cuzk_slice){t.ic, 0};
+    *out = t;
+    return CUZK_OK;
+}
+
+/* INVALID: the proof is none. */
+static cuzk_status verify(const proving_key *key, const groth16_proof *proof,
+                          const uint8_t *witness, cuzk_err *err) {
+    const verifying_key vk = groth16_verifying_key(key);
+    const cuzk_status st =
+        groth16_verify(&vk, key->backend, key->device, proof, witness, NULL);
+    if (st == CUZK_ERR_INVALID || st == CUZK_OK) return st;
+    return cuzk_fail(err, st, "prover.groth16", "the finished proof could not be checked");
+}
+
+/* A device may have failed unnoticed, so a proof that is none is made again by the processor,
+ * which decides. */
+static cuzk_status check_on_cpu(groth16_proof *proof, const proving_key *key,
+                                const uint8_t *witness, prove_progress *progress,
+                                cuzk_err *err) {
+    cpu_twin twin;
+    CUZK_TRY(twin_open(&twin, key, err));
+    cuzk_status st = verify(&twin.key, proof, witness, err);
+    if (st == CUZK_ERR_INVALID && key->image.n_bytes) {
+        st = make(proof, &twin.key, witness, progress, err);
+        if (st == CUZK_OK) st = progress_begin(progress, STAGE_CHECK, err);
+        if (st == CUZK_OK) st = verify(&twin.key, proof, witness, err);
+        progress->report->n_device_faults += st == CUZK_OK;
+    }
+    twin_close(&twin);
+    return st;
+}
+
+static cuzk_status check(groth16_proof *proof, const proving_key *key, const uint8_t *witness,
+                         prove_progress *progress, cuzk_err *err) {
+    CUZK_TRY(progress_begin(progress, STAGE_CHECK, err));
+    const cuzk_status st = key->backend == &cuzk_backend_cpu
+                               ? verify(key, proof, witness, err)
+                               : check_on_cpu(proof, key, witness, progress, err);
+    if (st != CUZK_ERR_INVALID) return st;
+    return cuzk_fail(err, CUZK_ERR_WITNESS, "prover.groth16",
+                     "the witness does not satisfy the circuit (the finished proof does "
+                     "not verify)");
 }
 
 verifying_key groth16_verifying_key(const proving_key *key) {
@@ -96,56 +191,16 @@ verifying_key groth16_verifying_key(const proving_key *key) {
                            key->gamma2, key->delta2, key->ic};
 }
 
-static cuzk_status prove_on(groth16_proof *out, const proving_key *key, cuzk_queue *queue,
-                            cuzk_slice w, prove_progress *progress, cuzk_err *err) {
-    const groth16_options *options = progress->options;
-    cuzk_buf *quotient = NULL;
-    sums s;
-    CUZK_TRY(quotient_compute(&quotient, key, queue, w, begin_stage, progress, err));
-    cuzk_status st = begin_stage(progress, "multiexp", err);
-    if (st == CUZK_OK) st = multiexp(&s, key, queue, w, quotient, err);
-    key->backend->buf_free(quotient);
-    if (st != CUZK_OK) return st;
-
-    CUZK_TRY(begin_stage(progress, "assemble", err));
-    blinders bl;
-    if (options->fixed)
-        bl = *options->fixed;
-    else
-        st = blinders_draw(&bl, &key->curve->fr, err);
-    if (st == CUZK_OK) assemble(out, key, &s, &bl);
-    blinders_wipe(&bl);
-    return st;
-}
-
 cuzk_status groth16_prove(groth16_proof *out, const proving_key *key, const uint8_t *witness,
                           const groth16_options *options, cuzk_err *err) {
-    const cuzk_backend *be = key->backend;
-    const size_t fr_bytes = key->curve->fr.n_bytes;
-    prove_progress progress = {options, 0};
-    cuzk_buf *w = NULL;
-    cuzk_queue *queue = NULL;
+    groth16_report unread, *report = options->report ? options->report : &unread;
+    prove_progress progress = {.options = options, .report = report, .at = N_STAGES};
     groth16_proof proof = {0};
-    cuzk_status st = be->buf_wrap(&w, key->device, witness, key->n_vars * fr_bytes, err);
-    if (st == CUZK_OK) st = be->queue_open(&queue, key->device, "main", NULL, err);
-    if (st == CUZK_OK) st = prove_on(&proof, key, queue, (cuzk_slice){w, 0}, &progress, err);
-    if (queue) be->queue_close(queue);
-    if (w) be->buf_free(w);
-    if (st != CUZK_OK) return st;
-
-    if (!options->skip_check) {
-        CUZK_TRY(begin_stage(&progress, "check", err));
-        const verifying_key vk = groth16_verifying_key(key);
-        st = groth16_verify(&vk, be, key->device, &proof, witness, NULL);
-        if (st == CUZK_ERR_INVALID)
-            return cuzk_fail(
-                err, CUZK_ERR_WITNESS, "prover.groth16",
-                "the witness does not satisfy the circuit (the finished proof does "
-                "not verify)");
-        if (st != CUZK_OK)
-            return cuzk_fail(err, st, "prover.groth16",
-                             "the finished proof could not be checked");
-    }
-    *out = proof;
-    return CUZK_OK;
+    *report = (groth16_report){0};
+    cuzk_status st = make(&proof, key, witness, &progress, err);
+    if (st == CUZK_OK && !options->skip_check)
+        st = check(&proof, key, witness, &progress, err);
+    progress_end(&progress);
+    if (st == CUZK_OK) *out = proof;
+    return st;
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { N_WIRES = 10000 };
+enum { N_WIRES = 40000 }; /* made in three pieces by one thread */
 
 static const uint8_t zeros[N_WIRES * 8];
 
@@ -43,8 +43,9 @@ static cuzk_status set_up(const r1cs_view *r1cs, watch *w, cuzk_err *err) {
     assert_int_equal(cuzk_runtime_create(&rt, &options, NULL), CUZK_OK);
     const curve *c = rt->curve_of[r1cs->curve];
     assert_int_equal(setup_trapdoor_make(&t, &c->fr, "test", NULL), CUZK_OK);
-    const cuzk_status st =
-        setup_run(&key, c, r1cs, &t, QUOTIENT_LAGRANGE_ODD, rt->exec, look, w, err);
+    const setup_options how = {
+        QUOTIENT_LAGRANGE_ODD, rt->backend, rt->device, rt->exec, look, w, NULL};
+    const cuzk_status st = setup_run(&key, c, r1cs, &t, &how, err);
     setup_key_fini(&key);
     cuzk_runtime_destroy(rt);
     return st;
@@ -71,7 +72,7 @@ static void test_setup__refuses_wires_that_the_file_does_not_stand_for(void **st
     assert_int_equal(set_up(&r1cs, &w, &err), CUZK_OK);
     r1cs.labels = (cuzk_span){NULL, 0};
     assert_int_equal(set_up(&r1cs, &w, &err), CUZK_ERR_FORMAT);
-    assert_non_null(strstr(err.text, "10000 wires"));
+    assert_non_null(strstr(err.text, "40000 wires"));
     r1cs.n_wires = 3; /* 12 bytes stand for one, besides the constant */
     assert_int_equal(set_up(&r1cs, &w, &err), CUZK_ERR_FORMAT);
     r1cs.n_wires = 2;
