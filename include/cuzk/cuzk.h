@@ -33,19 +33,39 @@ typedef struct cuzk_runtime_options {
     size_t struct_bytes; /* sizeof(cuzk_runtime_options); another size is refused (ARG) */
     unsigned n_threads;  /* 0 = one per usable CPU */
     const char *cpu;     /* "portable", "adx", "ifma"; NULL = $CUZK_CPU, or the best */
-    const char *backend; /* "cpu"; NULL = the best there is */
+    const char *backend; /* "cpu", "cuda"; NULL = the best that is usable here */
+    unsigned device;     /* which of the backend's devices, from 0 */
+    uint64_t vram_budget_bytes; /* of device memory that may be taken; 0 = what is free, less a
+                                   reserve. ARG on a backend that has no such memory */
+    int trace;                  /* 1 = remember what ran when, for cuzk_runtime_trace_json() */
 } cuzk_runtime_options;
 #define CUZK_RUNTIME_OPTIONS_INIT                                                             \
-    { sizeof(cuzk_runtime_options), 0, NULL, NULL }
+    { sizeof(cuzk_runtime_options), 0, NULL, NULL, 0, 0, 0 }
 
-/* options NULL = defaults. ARG, NOMEM, DEVICE. */
+/* Name of a backend of this build, i = 0, 1, ...; NULL behind the last. It may have no device. */
+CUZK_API const char *cuzk_backend_name(unsigned i);
+
+/* options NULL = defaults. ARG, NOMEM; DEVICE: the backend asked for is not in this build, or not
+ * usable here, and why. */
 CUZK_API CUZK_CHECKED cuzk_status cuzk_runtime_create(cuzk_runtime **out,
                                                       const cuzk_runtime_options *options,
                                                       cuzk_err *err);
 CUZK_API void
 cuzk_runtime_destroy(cuzk_runtime *rt); /* NULL is fine; all its handles closed first */
+
+/* Strings die with the runtime. */
 CUZK_API unsigned cuzk_runtime_n_threads(const cuzk_runtime *rt);
-CUZK_API const char *cuzk_runtime_cpu(const cuzk_runtime *rt); /* as in the options */
+CUZK_API const char *cuzk_runtime_cpu(const cuzk_runtime *rt);     /* as in the options */
+CUZK_API const char *cuzk_runtime_backend(const cuzk_runtime *rt); /* as in the options */
+CUZK_API const char *cuzk_runtime_device(const cuzk_runtime *rt);  /* "NVIDIA H200", ... */
+/* Why a backend of this build was passed over ("no NVIDIA GPU"), when none was asked for; else
+ * NULL. */
+CUZK_API const char *cuzk_runtime_why_not(const cuzk_runtime *rt);
+
+/* What ran when since the runtime was made, as Chrome's trace event JSON (opens in Perfetto). Owner:
+ * caller, cuzk_string_free(). ARG: the option `trace` was 0. NOMEM. */
+CUZK_API CUZK_CHECKED cuzk_status cuzk_runtime_trace_json(char **out_json, cuzk_runtime *rt,
+                                                          cuzk_err *err);
 
 /* ---- proving key (a groth16 .zkey) ---- */
 /* Maps the file; nothing proportional to it is read or copied. IO, FORMAT, NOMEM. */
@@ -106,6 +126,27 @@ CUZK_API const char *cuzk_proof_public_json(const cuzk_proof *proof);
 CUZK_API unsigned cuzk_proof_n_stages(const cuzk_proof *proof);
 CUZK_API void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name,
                                uint64_t *wall_ns);
+
+/* How it was made. */
+typedef struct cuzk_proof_info {
+    const char
+        *plan; /* the way through the device's memory, for people; dies with the proof */
+    uint64_t uploaded_bytes,
+        downloaded_bytes;                /* to and from the device, the key's copy left out */
+    uint64_t key_uploaded_bytes, key_ns; /* 0 when the key was on the device already */
+    uint64_t wait_ns;                    /* for memory of the device that others had */
+    uint64_t peak_device_bytes;          /* the most in use since the runtime was made */
+    uint32_t n_replans;        /* the device's memory was full after all: a smaller plan */
+    uint32_t n_heap_fallbacks; /* copies that started from memory that is not pinned */
+    uint32_t n_device_faults;  /* 1 = the device's proof was wrong, so the CPU made this one */
+} cuzk_proof_info;
+CUZK_API void cuzk_proof_get_info(const cuzk_proof *proof, cuzk_proof_info *out);
+
+/* Timing lines, i < cuzk_proof_n_timings: 0 unless the runtime keeps a trace. Keys are
+ * static and end with their unit (_ms, _bytes, _share); docs/howto/gpu.md says what they mean. */
+CUZK_API unsigned cuzk_proof_n_timings(const cuzk_proof *proof);
+CUZK_API void cuzk_proof_timing(const cuzk_proof *proof, unsigned i, const char **key,
+                                double *value);
 CUZK_API void cuzk_proof_free(cuzk_proof *proof);
 
 /* ---- verifying ---- */

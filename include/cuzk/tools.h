@@ -58,6 +58,42 @@ CUZK_API CUZK_CHECKED cuzk_status cuzk_bench_kernels(cuzk_runtime *rt,
                                                      cuzk_bench_fn *fn, void *arg,
                                                      cuzk_err *err);
 
+/* The way to the device and back, from several kinds of memory. Lines of {"id":"h2d/pinned/256MiB",
+ * "ms":..,"gib_s":..,"share":..}; the share is of pinned memory's rate at that size. */
+typedef struct cuzk_bench_h2d_options {
+    size_t struct_bytes;
+    uint64_t n_bytes; /* the largest size; 0 = default, 1 GiB */
+    unsigned n_runs;  /* 0 = default */
+} cuzk_bench_h2d_options;
+#define CUZK_BENCH_H2D_OPTIONS_INIT                                                           \
+    { sizeof(cuzk_bench_h2d_options), 0, 0 }
+/* DEVICE: the backend computes where the data lies. ARG, NOMEM, BUDGET (more than may be pinned). */
+CUZK_API CUZK_CHECKED cuzk_status cuzk_bench_h2d(cuzk_runtime *rt,
+                                                 const cuzk_bench_h2d_options *options,
+                                                 cuzk_bench_fn *fn, void *arg, cuzk_err *err);
+
+/* Makes a circuit, a witness and a key with a known trapdoor, on the device where it can, and
+ * proves with them: no file is read or written. Every proof is verified. */
+typedef struct cuzk_bench_prove_options {
+    size_t struct_bytes;
+    const char *curve;        /* "bn254", "bls12_381"; NULL = "bls12_381" */
+    unsigned log_constraints; /* the domain has 2^log_constraints elements */
+    const char *profile;      /* "dense", "sha", "porep"; NULL = "dense" */
+    const char *quotient;     /* "circom", "filecoin": convention of H; NULL = "circom" */
+    unsigned n_runs;          /* 0 = default */
+} cuzk_bench_prove_options;
+#define CUZK_BENCH_PROVE_OPTIONS_INIT                                                         \
+    { sizeof(cuzk_bench_prove_options), NULL, 0, NULL, NULL, 0 }
+/* Lines of JSON: "setup/..." for making the key; "proof/..." for each run, with its timings, bytes
+ * moved, plan and peaks (the first is cold: the key moves to the device in it); "prove/..." for
+ * all of them, the median over the warm ones. ARG, NOMEM, DEVICE (also: a proof did not verify),
+ * CANCELLED (progress said so). */
+CUZK_API CUZK_CHECKED cuzk_status cuzk_bench_prove(cuzk_runtime *rt,
+                                                   const cuzk_bench_prove_options *options,
+                                                   cuzk_bench_fn *fn, void *arg,
+                                                   cuzk_progress_fn *progress,
+                                                   void *progress_arg, cuzk_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,10 +12,11 @@ static cuzk_status open_span(cuzk_key **out, cuzk_runtime *rt, cuzk_span bytes,
     key->n_bytes = bytes.n_bytes;
     cuzk_status st =
         proving_key_open_zkey(&key->pk, bytes, rt->curve_of, rt->backend, rt->device, err);
+    if (st == CUZK_OK) st = proving_key_attach(&key->pk, rt->memory, err);
     if (st == CUZK_OK)
         *out = key;
     else
-        cuzk_free(key);
+        cuzk_key_close(key);
     return st;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/runtime.h"
+#include "api/timing.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "circuit/constraints.h"
 #include "format/circom/wtns.h"
 #include "prover/groth16.h"
 
-enum { MAX_STAGES = 8 };
+enum { MAX_STAGES = 8, MAX_SPANS = 1 << 16 };
 
 struct cuzk_proof {
     char *json, *public_json;
@@ -15,6 +16,10 @@ struct cuzk_proof {
         const char *name;
         uint64_t wall_ns;
     } stage[MAX_STAGES];
+    groth16_report report;
+    uint64_t peak_device_bytes;
+    timing timings[TIMING_MAX];
+    unsigned n_timings;
 };
 
 /* Times each stage and hands it on to the caller. */
@@ -22,21 +27,30 @@ typedef struct stage_clock {
     const cuzk_prove_options *options;
     cuzk_proof *proof;
     uint64_t since_ns;
+    unsigned current; /* the stage at work, if there is one yet */
     unsigned total;
 } stage_clock;
 
 static void end_stage(stage_clock *clock) {
     const uint64_t now = cuzk_clock_ns();
     if (clock->proof->n_stages)
-        clock->proof->stage[clock->proof->n_stages - 1].wall_ns = now - clock->since_ns;
+        clock->proof->stage[clock->current].wall_ns += now - clock->since_ns;
     clock->since_ns = now;
+}
+
+/* A stage comes again when the proof is made anew, by a smaller plan or on the CPU. */
+static unsigned find_stage(cuzk_proof *proof, const char *name) {
+    unsigned i = 0;
+    while (i < proof->n_stages && strcmp(proof->stage[i].name, name) != 0) i++;
+    CUZK_ASSERT(i < MAX_STAGES);
+    if (i == proof->n_stages) proof->stage[proof->n_stages++].name = name;
+    return i;
 }
 
 static int begin_stage(void *arg, const char *stage, unsigned done, unsigned total) {
     stage_clock *clock = arg;
     end_stage(clock);
-    CUZK_ASSERT(clock->proof->n_stages < MAX_STAGES);
-    clock->proof->stage[clock->proof->n_stages++].name = stage;
+    clock->current = find_stage(clock->proof, stage);
     clock->total = total;
     const cuzk_prove_options *o = clock->options;
     return o->progress ? o->progress(o->progress_arg, stage, done, total) : 0;
@@ -113,6 +127,33 @@ static cuzk_status write_texts(cuzk_proof *proof, const curve *c, const groth16_
     return snarkjs_write_public(&proof->public_json, c, publics, n_public, err);
 }
 
+/* The proof itself, with what there is to tell about how it went. */
+static cuzk_status prove_traced(groth16_proof *out, cuzk_proof *proof, const cuzk_key *key,
+                                const uint8_t *values, const cuzk_prove_options *o,
+                                cuzk_err *err) {
+    const cuzk_runtime *rt = key->rt;
+    cuzk_trace *trace = NULL; /* of this proof alone: others may run at the same time */
+    if (rt->trace) CUZK_TRY(cuzk_trace_create(&trace, MAX_SPANS, err));
+    stage_clock clock = {o, proof, cuzk_clock_ns(), 0, 0};
+    const groth16_options options = {.skip_check = o->skip_check != 0,
+                                     .stage = begin_stage,
+                                     .stage_arg = &clock,
+                                     .trace = trace,
+                                     .report = &proof->report};
+    cuzk_status st = groth16_prove(out, &key->pk, values, &options, err);
+    end_stage(&clock);
+    cuzk_device_info device;
+    rt->backend->device_info(rt->device, &device);
+    proof->peak_device_bytes = device.peak_bytes;
+    if (st == CUZK_OK && trace)
+        st = timing_compute(proof->timings, &proof->n_timings, trace, &proof->report, err);
+    if (st == CUZK_OK && o->progress)
+        (void)o->progress(o->progress_arg, "done", clock.total, clock.total);
+    cuzk_trace_append(rt->trace, trace);
+    cuzk_trace_destroy(trace);
+    return st;
+}
+
 /* values: aligned, stable, checked for length only. */
 static cuzk_status prove_values(cuzk_proof **out, cuzk_key *key, const uint8_t *values,
                                 const circuit *against, const cuzk_prove_options *o,
@@ -121,16 +162,11 @@ static cuzk_status prove_values(cuzk_proof **out, cuzk_key *key, const uint8_t *
     cuzk_proof *proof = NULL;
     groth16_proof g;
     CUZK_TRY(cuzk_zalloc(&proof, 1, sizeof *proof, err));
-    stage_clock clock = {o, proof, cuzk_clock_ns(), 0};
-    const groth16_options options = {o->skip_check != 0, NULL, begin_stage, &clock};
-    cuzk_status st = groth16_prove(&g, &key->pk, values, &options, err);
-    end_stage(&clock);
+    cuzk_status st = prove_traced(&g, proof, key, values, o, err);
     if (st == CUZK_ERR_FORMAT && key->path) cuzk_err_prefix(err, key->path);
     if (st == CUZK_ERR_WITNESS && o->r1cs_path) st = explain(key, values, against, err);
     if (st == CUZK_OK)
         st = write_texts(proof, c, &g, values + c->fr.n_bytes, key->pk.n_public, err);
-    if (st == CUZK_OK && o->progress)
-        (void)o->progress(o->progress_arg, "done", clock.total, clock.total);
     if (st == CUZK_OK)
         *out = proof;
     else
@@ -227,6 +263,28 @@ void cuzk_proof_stage(const cuzk_proof *proof, unsigned i, const char **name,
     if (i >= proof->n_stages) return;
     *name = proof->stage[i].name;
     *wall_ns = proof->stage[i].wall_ns;
+}
+
+void cuzk_proof_get_info(const cuzk_proof *proof, cuzk_proof_info *out) {
+    const groth16_report *r = &proof->report;
+    *out = (cuzk_proof_info){.plan = r->plan,
+                             .uploaded_bytes = r->uploaded_bytes,
+                             .downloaded_bytes = r->downloaded_bytes,
+                             .key_uploaded_bytes = r->key_uploaded_bytes,
+                             .key_ns = r->key_ns,
+                             .wait_ns = r->wait_ns,
+                             .peak_device_bytes = proof->peak_device_bytes,
+                             .n_replans = r->n_replans,
+                             .n_heap_fallbacks = r->n_heap_fallbacks,
+                             .n_device_faults = r->n_device_faults};
+}
+
+unsigned cuzk_proof_n_timings(const cuzk_proof *proof) { return proof->n_timings; }
+
+void cuzk_proof_timing(const cuzk_proof *proof, unsigned i, const char **key, double *value) {
+    if (i >= proof->n_timings) return;
+    *key = proof->timings[i].key;
+    *value = proof->timings[i].value;
 }
 
 void cuzk_proof_free(cuzk_proof *proof) {

@@ -6,15 +6,20 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "cuzk/cuzk.h"
+#include "keys/device_memory.h"
 #include "keys/proving_key.h"
 
-struct cuzk_runtime { /* immutable after create; the executor and device lock inside */
+struct cuzk_runtime { /* immutable after create; what is in it locks inside */
     cuzk_cpu_level cpu;
     curve curves[CURVE_COUNT];
     const curve *curve_of[CURVE_COUNT]; /* = &curves[i]: what readers take */
     cuzk_exec *exec;
     const cuzk_backend *backend;
     cuzk_device *device;
+    cuzk_device_info device_info; /* as it was at the start */
+    device_memory *memory;        /* of the device, and pinned for it */
+    cuzk_trace *trace;            /* NULL unless asked for */
+    cuzk_err why_not;             /* text empty: nothing was passed over */
 };
 
 struct cuzk_key {

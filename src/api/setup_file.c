@@ -52,8 +52,10 @@ cuzk_status cuzk_setup_insecure(cuzk_runtime *rt, const char *r1cs_path, const c
         const curve *c = st == CUZK_OK ? rt->curve_of[r1cs.curve] : NULL;
         if (st == CUZK_OK) st = setup_trapdoor_make(&trapdoor, &c->fr, seed, err);
         if (st == CUZK_OK)
-            st = setup_run(&key, c, &r1cs, &trapdoor, QUOTIENT_LAGRANGE_ODD, rt->exec,
-                           progress, progress_arg, err);
+            st = setup_run(&key, c, &r1cs, &trapdoor,
+                           &(setup_options){QUOTIENT_LAGRANGE_ODD, rt->backend, rt->device,
+                                            rt->exec, progress, progress_arg, rt->trace},
+                           err);
         if (st == CUZK_ERR_FORMAT) cuzk_err_prefix(err, r1cs_path);
         if (st == CUZK_OK) {
             const zkey_view view = view_of(&key);

@@ -42,7 +42,7 @@ static int run(const cli_command *self, const char *const *values, char **operan
     int rc = outfile_check_all(&file, 1, &values[ZKEY], 1);
     if (rc != EXIT_OK) return rc;
     session s;
-    rc = session_begin(&s, self, values, self->n_options, self->n_options);
+    rc = session_begin(&s, self, values);
     if (rc != EXIT_OK) return rc;
 
     cuzk_key *key = NULL;

@@ -58,7 +58,7 @@ static int run(const cli_command *self, const char *const *values, char **operan
         return EXIT_USAGE;
     }
     session s;
-    int rc = session_begin(&s, self, values, THREADS, CPU);
+    int rc = session_begin(&s, self, values);
     if (rc != EXIT_OK) return rc;
     cuzk_inspect_options how = CUZK_INSPECT_OPTIONS_INIT;
     how.check = values[CHECK] != NULL;

@@ -15,8 +15,8 @@ enum {
     PROOF,
     PUBLIC,
     R1CS,
-    THREADS,
-    CPU,
+    CLI_COMPUTE_NAMES,
+    TRACE,
     JSON,
     QUIET,
     NO_CHECK,
@@ -33,8 +33,8 @@ static const cli_option options[N_OPTIONS] = {
     [R1CS] = {"r1cs", 0, "FILE",
               "the circuit; when the witness does not satisfy it, the\n"
               "first failing constraint is named"},
-    [THREADS] = CLI_OPTION_THREADS,
-    [CPU] = CLI_OPTION_CPU,
+    CLI_COMPUTE_OPTIONS,
+    [TRACE] = CLI_OPTION_TRACE,
     [JSON] = CLI_OPTION_JSON("report as one JSON object on standard output"),
     [QUIET] = CLI_OPTION_QUIET,
     [NO_CHECK] = {"no-check", 0, NULL,
@@ -59,26 +59,38 @@ const cli_command cmd_prove = {
         "\n"
         "One input may be '-' (standard input) and one output may be '-' (standard\n"
         "output; the report then goes to standard error). Output files appear complete\n"
-        "or not at all.",
+        "or not at all.\n"
+        "\n"
+        "With CUZK_TIMING=1 in the environment, lines CUZK_TIMING: key=value on standard\n"
+        "error say where the time went.",
     .options = options,
     .n_options = N_OPTIONS,
     .examples = "cuzk prove --zkey circuit.zkey --wtns witness.wtns \\\n"
                 "    --proof proof.json --public public.json\n"
                 "cuzk prove circuit.zkey witness.wtns proof.json public.json\n"
+                "cuzk prove --backend cuda --vram-budget 8GiB --trace trace.json \\\n"
+                "    circuit.zkey witness.wtns proof.json public.json\n"
                 "generate_witness | cuzk prove circuit.zkey - proof.json public.json",
     .run = run,
 };
 
 typedef struct request {
     const char *zkey, *wtns, *r1cs;
-    outfile files[2]; /* proof, public */
+    outfile files[3]; /* proof, public, and the trace if there is to be one */
+    size_t n_files;
     bool is_json, is_quiet, skips_check;
 } request;
+
+static bool uses_stdout(const request *r) {
+    bool does = false;
+    for (size_t i = 0; i < r->n_files; i++) does |= cli_is_dash(r->files[i].path);
+    return does;
+}
 
 static int read_request(request *out, const cli_command *self, const char *const *values,
                         char **operands, size_t n_operands) {
     static const size_t named[] = {ZKEY, WTNS, PROOF, PUBLIC};
-    const char *paths[4];
+    const char *paths[5] = {[4] = values[TRACE]};
     for (size_t i = 0; i < 4; i++) paths[i] = values[named[i]];
     if (n_operands > 0) {
         if (n_operands != 4 || paths[0] || paths[1] || paths[2] || paths[3]) {
@@ -93,7 +105,8 @@ static int read_request(request *out, const cli_command *self, const char *const
     *out = (request){.zkey = paths[0],
                      .wtns = paths[1],
                      .r1cs = values[R1CS],
-                     .files = {{.path = paths[2]}, {.path = paths[3]}},
+                     .files = {{.path = paths[2]}, {.path = paths[3]}, {.path = paths[4]}},
+                     .n_files = paths[4] ? 3 : 2,
                      .is_json = values[JSON],
                      .is_quiet = values[QUIET],
                      .skips_check = values[NO_CHECK]};
@@ -103,12 +116,33 @@ static int read_request(request *out, const cli_command *self, const char *const
     }
     const char *inputs[] = {out->zkey, out->wtns, out->r1cs};
     if (!cli_one_dash(self, "input", inputs, 3)) return EXIT_USAGE;
-    if (!cli_one_dash(self, "output", paths + 2, 2)) return EXIT_USAGE;
-    if (out->is_json && (cli_is_dash(paths[2]) || cli_is_dash(paths[3]))) {
+    if (!cli_one_dash(self, "output", paths + 2, 3)) return EXIT_USAGE;
+    if (out->is_json && uses_stdout(out)) {
         return cli_usage_error(self, "prove: --json and an output that is '-' both need "
                                      "standard output");
     }
-    return outfile_check_all(out->files, 2, inputs, 3);
+    return outfile_check_all(out->files, out->n_files, inputs, 3);
+}
+
+static void print_info_json(const cuzk_proof *proof) {
+    cuzk_proof_info info;
+    cuzk_proof_get_info(proof, &info);
+    (void)printf("\"plan\":");
+    report_json_string(stdout, info.plan);
+    (void)printf(",\"uploaded_bytes\":%" PRIu64 ",\"downloaded_bytes\":%" PRIu64
+                 ",\"key_uploaded_bytes\":%" PRIu64 ",\"peak_device_bytes\":%" PRIu64
+                 ",\"key_s\":%.6f,\"wait_s\":%.6f,\"replans\":%" PRIu32
+                 ",\"heap_fallbacks\":%" PRIu32 ",\"device_faults\":%" PRIu32 ",\"timing\":{",
+                 info.uploaded_bytes, info.downloaded_bytes, info.key_uploaded_bytes,
+                 info.peak_device_bytes, (double)info.key_ns / 1e9, (double)info.wait_ns / 1e9,
+                 info.n_replans, info.n_heap_fallbacks, info.n_device_faults);
+    for (unsigned i = 0; i < cuzk_proof_n_timings(proof); i++) {
+        const char *key;
+        double value;
+        cuzk_proof_timing(proof, i, &key, &value);
+        (void)printf("%s\"%s\":%.15g", i ? "," : "", key, value);
+    }
+    (void)printf("},");
 }
 
 static void print_json(const request *r, const session *s, const cuzk_key_info *info,
@@ -128,6 +162,7 @@ static void print_json(const request *r, const session *s, const cuzk_key_info *
         (void)printf(",\"wall_s\":%.6f}", (double)wall_ns / 1e9);
     }
     (void)printf("],");
+    print_info_json(proof);
     session_print_costs_json(stdout, s);
     (void)printf(",\"proof\":");
     report_json_string(stdout, r->files[0].path);
@@ -149,6 +184,21 @@ static const char *name_of_output(const char *path) {
     return cli_is_dash(path) ? "standard output" : path;
 }
 
+/* Where it was computed, when that is not the CPU. */
+static void print_device(FILE *out, const session *s, const cuzk_proof *proof) {
+    cuzk_proof_info info;
+    cuzk_proof_get_info(proof, &info);
+    if (!strcmp(cuzk_runtime_backend(s->rt), "cpu")) return;
+    (void)fprintf(out, "device  %s, %s, uploaded %s and a key of %s, peak memory %s\n",
+                  cuzk_runtime_device(s->rt), info.plan, report_size(info.uploaded_bytes).text,
+                  report_size(info.key_uploaded_bytes).text,
+                  report_size(info.peak_device_bytes).text);
+    if (info.n_device_faults) {
+        (void)fprintf(out, "        the device's proof was WRONG, this one is the CPU's: "
+                           "distrust the device\n");
+    }
+}
+
 static void print_text(FILE *out, const request *r, const session *s,
                        const cuzk_key_info *info, const cuzk_proof *proof) {
     (void)fprintf(
@@ -162,9 +212,13 @@ static void print_text(FILE *out, const request *r, const session *s,
         (void)fprintf(out, "        %-14s %10s\n", name, report_duration(wall_ns).text);
     }
     session_print_costs(out, s);
+    print_device(out, s, proof);
     (void)fprintf(out, "proof   %s%s\n", name_of_output(r->files[0].path),
                   r->skips_check ? " (NOT checked)" : " (checked)");
     (void)fprintf(out, "public  %s\n", name_of_output(r->files[1].path));
+    if (r->n_files == 3) {
+        (void)fprintf(out, "trace   %s\n", name_of_output(r->files[2].path));
+    }
 }
 
 /* The next step that may help, or NULL. */
@@ -187,38 +241,48 @@ static const char *advice_for(const request *r, const cuzk_err *err, char *text,
     return text;
 }
 
+static int write_files(request *r, const session *s, const cuzk_proof *proof) {
+    char *trace = NULL;
+    cuzk_err err;
+    if (r->n_files == 3 && cuzk_runtime_trace_json(&trace, s->rt, &err) != CUZK_OK) {
+        return report_failure(&err, NULL);
+    }
+    r->files[0].text = cuzk_proof_json(proof);
+    r->files[1].text = cuzk_proof_public_json(proof);
+    r->files[2].text = trace;
+    int rc = outfile_write_all(r->files, r->n_files);
+    cuzk_string_free(trace);
+    return rc;
+}
+
 static int prove(request *r, session *s) {
     cuzk_key *key = NULL;
     cuzk_proof *proof = NULL;
     cuzk_err err;
     char advice[REPORT_LINE_BYTES];
-    progress bar = progress_begin(r->is_quiet);
+    progress bar = progress_bar_begin(r->is_quiet);
     cuzk_prove_options how = CUZK_PROVE_OPTIONS_INIT;
     how.r1cs_path = r->r1cs;
     how.skip_check = r->skips_check;
-    how.progress = progress_step;
+    how.progress = progress_bar_step;
     how.progress_arg = &bar;
 
     cuzk_status status = cuzk_key_open(&key, s->rt, r->zkey, &err);
     if (status == CUZK_OK) status = cuzk_prove_file(&proof, key, r->wtns, &how, &err);
-    progress_end(&bar);
+    progress_bar_end(&bar);
     int rc = status == CUZK_OK
                  ? EXIT_OK
                  : report_failure(&err, advice_for(r, &err, advice, sizeof advice));
-    if (rc == EXIT_OK) {
-        r->files[0].text = cuzk_proof_json(proof);
-        r->files[1].text = cuzk_proof_public_json(proof);
-        rc = outfile_write_all(r->files, 2);
-    }
+    if (rc == EXIT_OK) rc = write_files(r, s, proof);
     if (rc == EXIT_OK) {
         cuzk_key_info info;
         cuzk_key_get_info(key, &info);
-        bool uses_stdout = cli_is_dash(r->files[0].path) || cli_is_dash(r->files[1].path);
         if (r->is_json) {
             print_json(r, s, &info, proof);
         } else if (!r->is_quiet) {
-            print_text(uses_stdout ? stderr : stdout, r, s, &info, proof);
+            print_text(uses_stdout(r) ? stderr : stdout, r, s, &info, proof);
         }
+        session_print_timing(s, proof);
     }
     cuzk_proof_free(proof);
     cuzk_key_close(key);
@@ -231,7 +295,7 @@ static int run(const cli_command *self, const char *const *values, char **operan
     session s;
     int rc = read_request(&r, self, values, operands, n_operands);
     if (rc != EXIT_OK) return rc;
-    rc = session_begin(&s, self, values, THREADS, CPU);
+    rc = session_begin(&s, self, values);
     if (rc != EXIT_OK) return rc;
     rc = prove(&r, &s);
     session_end(&s);

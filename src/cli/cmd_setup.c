@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { INSECURE, R1CS, ZKEY, SEED, THREADS, CPU, JSON, QUIET, HELP, N_OPTIONS };
+enum { INSECURE, R1CS, ZKEY, SEED, CLI_COMPUTE_NAMES, JSON, QUIET, HELP, N_OPTIONS };
 
 static const cli_option options[N_OPTIONS] = {
     [INSECURE] = {"insecure", 0, NULL, "required: says that you know the key is not safe"},
@@ -20,8 +20,7 @@ static const cli_option options[N_OPTIONS] = {
     [SEED] = {"seed", 0, "TEXT",
               "make the same key every time; default: a random one,\n"
               "still not safe"},
-    [THREADS] = CLI_OPTION_THREADS,
-    [CPU] = CLI_OPTION_CPU,
+    CLI_COMPUTE_OPTIONS,
     [JSON] = CLI_OPTION_JSON("report as one JSON object on standard output"),
     [QUIET] = {"quiet", 'q', NULL, "print only errors and the warning"},
     [HELP] = CLI_OPTION_HELP,
@@ -83,19 +82,19 @@ static int run(const cli_command *self, const char *const *values, char **operan
     cuzk_err err;
     int rc = check_request(self, values, operands, n_operands);
     if (rc != EXIT_OK) return rc;
-    rc = session_begin(&s, self, values, THREADS, CPU);
+    rc = session_begin(&s, self, values);
     if (rc != EXIT_OK) return rc;
     (void)fprintf(stderr,
                   "cuzk: INSECURE: %s will have a known trapdoor; for tests and "
                   "benchmarks only\n",
                   values[ZKEY]);
 
-    progress bar = progress_begin(values[QUIET]);
+    progress bar = progress_bar_begin(values[QUIET]);
     bar.stops_on_signal = true;
     interrupts held = interrupts_hold(); /* the library has a temporary file on disk */
     cuzk_status status = cuzk_setup_insecure(s.rt, values[R1CS], values[ZKEY], values[SEED],
-                                             progress_step, &bar, &err);
-    progress_end(&bar);
+                                             progress_bar_step, &bar, &err);
+    progress_bar_end(&bar);
     interrupts_release(&held);
     if (status != CUZK_OK) {
         rc = report_failure(&err, NULL);

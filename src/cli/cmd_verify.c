@@ -57,7 +57,7 @@ static int run(const cli_command *self, const char *const *values, char **operan
 
     session s;
     cuzk_err err;
-    int rc = session_begin(&s, self, values, self->n_options, CPU);
+    int rc = session_begin(&s, self, values);
     if (rc != EXIT_OK) return rc;
     cuzk_status status = cuzk_verify_files(s.rt, paths[0], paths[1], paths[2], &err);
     session_end(&s);

@@ -46,7 +46,7 @@ static int run(const cli_command *self, const char *const *values, char **operan
     const char *inputs[] = {values[R1CS], values[WTNS]};
     if (!cli_one_dash(self, "input", inputs, 2)) return EXIT_USAGE;
     session s;
-    int rc = session_begin(&s, self, values, THREADS, CPU);
+    int rc = session_begin(&s, self, values);
     if (rc != EXIT_OK) return rc;
     cuzk_err err;
     cuzk_status status = cuzk_witness_check(s.rt, inputs[0], inputs[1], &err);

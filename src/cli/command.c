@@ -92,6 +92,32 @@ bool cli_parse_number(unsigned *out, const cli_command *command, size_t option,
     return true;
 }
 
+bool cli_parse_size(uint64_t *out, const cli_command *command, size_t option,
+                    const char *text) {
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    const size_t n_digits = strspn(text, "0123456789");
+    const uint64_t value = n_digits && n_digits < 20 ? strtoull(text, NULL, 10) : 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units && value; i++) {
+        if (strcmp(text + n_digits, units[i].name) != 0) continue;
+        if (value > UINT64_MAX >> units[i].shift) break;
+        *out = value << units[i].shift;
+        return true;
+    }
+    (void)cli_usage_error(command,
+                          "--%s %s: expected a size such as 8GiB, 512MiB or 1073741824",
+                          command->options[option].name, text);
+    return false;
+}
+
+size_t cli_find_option(const cli_command *command, const char *name) {
+    size_t i = 0;
+    while (i < command->n_options && strcmp(command->options[i].name, name) != 0) i++;
+    return i;
+}
+
 bool cli_require(const cli_command *command, const char *const *values, const size_t *required,
                  size_t n_required) {
     for (size_t i = 0; i < n_required; i++) {

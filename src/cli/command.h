@@ -6,6 +6,7 @@
  * Knows only the installed headers. Thread: main thread only. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Exit codes of the program; cuzk_status_exit_code() gives the same ones. */
 enum {
@@ -25,7 +26,8 @@ typedef struct cli_option {
     const char *help;     /* lines after the first are indented by the printer */
 } cli_option;
 
-#define CLI_MAX_OPTIONS 16u
+#define CLI_MAX_OPTIONS 24u
+#define CLI_MAX_RUNS    100000u /* of benchmarks */
 
 typedef struct cli_command cli_command;
 struct cli_command {
@@ -41,7 +43,7 @@ struct cli_command {
                size_t n_operands);
 };
 
-/* Rows that several commands share. */
+/* Rows that several commands share. session_begin() finds the first six by their names. */
 #define CLI_OPTION_THREADS                                                                    \
     { "threads", 't', "N", "threads to use; default: one for each CPU this process may use" }
 #define CLI_OPTION_CPU                                                                        \
@@ -50,6 +52,33 @@ struct cli_command {
             "arithmetic to use: portable, adx or ifma; default: $CUZK_CPU, or the\n"          \
             "best this CPU has"                                                               \
     }
+#define CLI_OPTION_BACKEND                                                                    \
+    {                                                                                         \
+        "backend", 0, "NAME",                                                                 \
+            "where to compute: cpu or cuda; default: cuda when there is a GPU\n"              \
+            "that can be used, else cpu"                                                      \
+    }
+#define CLI_OPTION_DEVICE                                                                     \
+    { "device", 0, "N", "which GPU, counted from 0; default: the first" }
+#define CLI_OPTION_VRAM_BUDGET                                                                \
+    {                                                                                         \
+        "vram-budget", 0, "SIZE",                                                             \
+            "memory of the GPU to use at most: 8GiB, 512MiB, or a number of\n"                \
+            "bytes; default: what is free. Needs a GPU"                                       \
+    }
+#define CLI_OPTION_TRACE                                                                      \
+    {                                                                                         \
+        "trace", 0, "FILE",                                                                   \
+            "write what ran when, as Chrome trace JSON; opens in Perfetto\n"                  \
+            "(ui.perfetto.dev)"                                                               \
+    }
+/* What every command that may compute on a GPU takes: for its enum, and for its table. */
+#define CLI_COMPUTE_NAMES THREADS, CPU, BACKEND, DEVICE, VRAM_BUDGET
+#define CLI_COMPUTE_OPTIONS                                                                   \
+    [THREADS] = CLI_OPTION_THREADS, [CPU] = CLI_OPTION_CPU, [BACKEND] = CLI_OPTION_BACKEND,   \
+    [DEVICE] = CLI_OPTION_DEVICE, [VRAM_BUDGET] = CLI_OPTION_VRAM_BUDGET
+#define CLI_OPTION_RUNS(what)                                                                 \
+    { "runs", 0, "N", what }
 #define CLI_OPTION_JSON(what)                                                                 \
     { "json", 0, NULL, what }
 #define CLI_OPTION_QUIET                                                                      \
@@ -58,7 +87,7 @@ struct cli_command {
     { "help", 'h', NULL, "print this help and exit" }
 
 extern const cli_command cmd_prove, cmd_verify, cmd_inspect, cmd_export_vkey,
-    cmd_witness_check, cmd_setup, cmd_bench_kernels, cmd_bench_prove;
+    cmd_witness_check, cmd_setup, cmd_bench_kernels, cmd_bench_h2d, cmd_bench_prove;
 
 /* Reads the command line of `command` (argv[0] is its name), runs it, returns the exit code. */
 int cli_command_run(const cli_command *command, int argc, char **argv);
@@ -76,6 +105,14 @@ int cli_usage_error(const cli_command *command, const char *fmt, ...)
 /* Reads the argument of a numeric option; usage error unless min <= value <= max. */
 bool cli_parse_number(unsigned *out, const cli_command *command, size_t option,
                       const char *text, unsigned min, unsigned max);
+
+/* Bytes: a whole number, alone or with KiB, MiB, GiB or TiB behind it; usage error otherwise, and
+ * for 0. */
+bool cli_parse_size(uint64_t *out, const cli_command *command, size_t option,
+                    const char *text);
+
+/* Index of the option of that name, or command->n_options. */
+size_t cli_find_option(const cli_command *command, const char *name);
 
 /* Usage error naming the first of `required` (indexes of options) that has no value. */
 bool cli_require(const cli_command *command, const char *const *values, const size_t *required,

@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 static const cli_command *const commands[] = {
-    &cmd_prove,         &cmd_verify,        &cmd_inspect,
-    &cmd_export_vkey,   &cmd_witness_check, &cmd_setup,
-    &cmd_bench_kernels, &cmd_bench_prove,   NULL,
+    &cmd_prove, &cmd_verify,        &cmd_inspect,   &cmd_export_vkey, &cmd_witness_check,
+    &cmd_setup, &cmd_bench_kernels, &cmd_bench_h2d, &cmd_bench_prove, NULL,
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands - 1)
 
@@ -32,28 +31,30 @@ static void print_program_help(FILE *out) {
     for (const cli_command *const *c = commands; *c; c++) {
         (void)fprintf(out, "  %-14s  %s\n", (*c)->name, (*c)->summary);
     }
-    (void)fputs("  help            Print the help of a command\n"
-                "\n"
-                "Options:\n"
-                "  -h, --help      print this help and exit\n"
-                "  -V, --version   print the version and exit\n"
-                "\n"
-                "Exit codes:\n"
-                "  0  ok\n"
-                "  1  not valid (verify, witness check)\n"
-                "  2  the command line is wrong\n"
-                "  3  an input file is missing, damaged or of the wrong kind\n"
-                "  4  the witness does not fit the key or does not satisfy the circuit\n"
-                "  5  resources: memory, disk, an output that can't be written\n"
-                "  6  internal error: please report it\n"
-                "\n"
-                "Environment: CUZK_CPU (see --cpu), NO_COLOR, TERM.\n"
-                "\n"
-                "Examples:\n"
-                "  cuzk prove circuit.zkey witness.wtns proof.json public.json\n"
-                "  cuzk export vkey --zkey circuit.zkey --out verification_key.json\n"
-                "  cuzk verify verification_key.json public.json proof.json\n",
-                out);
+    (void)fputs(
+        "  help            Print the help of a command\n"
+        "\n"
+        "Options:\n"
+        "  -h, --help      print this help and exit\n"
+        "  -V, --version   print the version and exit\n"
+        "\n"
+        "Exit codes:\n"
+        "  0  ok\n"
+        "  1  not valid (verify, witness check)\n"
+        "  2  the command line is wrong\n"
+        "  3  an input file is missing, damaged or of the wrong kind\n"
+        "  4  the witness does not fit the key or does not satisfy the circuit\n"
+        "  5  resources: memory, disk, a GPU, an output that can't be written\n"
+        "  6  internal error: please report it\n"
+        "\n"
+        "Environment: CUZK_CPU (see --cpu), CUZK_TIMING=1 (where a proof's time went, on\n"
+        "standard error), NO_COLOR, TERM.\n"
+        "\n"
+        "Examples:\n"
+        "  cuzk prove circuit.zkey witness.wtns proof.json public.json\n"
+        "  cuzk export vkey --zkey circuit.zkey --out verification_key.json\n"
+        "  cuzk verify verification_key.json public.json proof.json\n",
+        out);
 }
 
 /* Number of words of `name` that the arguments spell, if they spell all; else 0. */

@@ -20,7 +20,7 @@ static unsigned terminal_columns(void) {
     return is_known ? size.ws_col : 80;
 }
 
-progress progress_begin(bool is_quiet) {
+progress progress_bar_begin(bool is_quiet) {
     progress p = {0};
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     p.is_on = !is_quiet && term && *term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
@@ -48,13 +48,13 @@ static void draw(const progress *p, const char *stage, unsigned done, unsigned t
     (void)fflush(stderr);
 }
 
-int progress_step(void *arg, const char *stage, unsigned done, unsigned total) {
+int progress_bar_step(void *arg, const char *stage, unsigned done, unsigned total) {
     const progress *p = arg;
     if (p->is_on) draw(p, stage, done, total);
     return p->stops_on_signal && interrupts_are_waiting();
 }
 
-void progress_end(const progress *p) {
+void progress_bar_end(const progress *p) {
     if (!p->is_on) return;
     (void)fputs("\r\033[K", stderr);
     (void)fflush(stderr);

@@ -14,10 +14,10 @@ typedef struct progress {
     uint64_t start_ns;
 } progress;
 
-progress progress_begin(bool is_quiet);
+progress progress_bar_begin(bool is_quiet);
 /* A cuzk_progress_fn; arg is a progress *. */
-int progress_step(void *arg, const char *stage, unsigned done, unsigned total);
+int progress_bar_step(void *arg, const char *stage, unsigned done, unsigned total);
 /* Takes the bar away; what is printed next starts on a clean line. */
-void progress_end(const progress *p);
+void progress_bar_end(const progress *p);
 
 #endif

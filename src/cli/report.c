@@ -220,7 +220,7 @@ static void print_rows(cursor *c, int indent) {
 
 /* Values line up behind the names. */
 static void print_members(cursor *c, int indent) {
-    enum { WIDTH = 16 };
+    enum { WIDTH = 20 };
     enter(c);
     while (!leave(c)) {
         int width = print_name(c, indent);
@@ -249,6 +249,7 @@ void report_json_as_text(FILE *out, const char *json) {
 }
 
 void report_json_as_line(FILE *out, const char *json) {
+    enum { FIRST_COLUMN = 34 };
     cursor c = {json, out};
     skip_space(&c);
     if (*c.at != '{') return;
@@ -261,13 +262,27 @@ void report_json_as_line(FILE *out, const char *json) {
             (void)fputc(' ', out);
         }
         skip_space(&c);
+        const char *value = c.at;
         if (is_open(c.at)) {
             print_inline(&c);
         } else {
             print_scalar(&c);
         }
+        const int width = (int)(c.at - value) - 2; /* without its quotes */
+        if (is_first && width < FIRST_COLUMN)
+            (void)fprintf(out, "%*s", FIRST_COLUMN - width, "");
     }
     (void)fputc('\n', out);
+}
+
+void report_measurement(void *arg, const char *json_line) {
+    const bool *is_json = arg;
+    if (*is_json) {
+        (void)printf("%.*s\n", (int)strcspn(json_line, "\n"), json_line);
+    } else {
+        report_json_as_line(stdout, json_line);
+    }
+    (void)fflush(stdout);
 }
 
 /* ---- numbers for people ---- */

@@ -29,8 +29,11 @@ void report_json_string(FILE *out, const char *text);
 
 /* Prints a JSON value that the library made as indented lines for people. */
 void report_json_as_text(FILE *out, const char *json);
-/* Prints a flat JSON object on one line: the first value bare, the rest as "name value". */
+/* Prints a flat JSON object on one line: the first value bare, in a column of its own, the rest as
+ * "name value". */
 void report_json_as_line(FILE *out, const char *json);
+/* A cuzk_bench_fn; arg is a bool *: as JSON. Measurements take a while, so each shows at once. */
+void report_measurement(void *arg, const char *json_line);
 
 /* ---- numbers for people ---- */
 typedef struct report_text {

@@ -12,9 +12,10 @@ import sys
 import time
 import unittest
 
-from program import CUZK, MODULUS, TOP, ProgramTest, golden, run
+from program import CUZK, MODULUS, TOP, ProgramTest, golden, run, split_notice
 
-COMMANDS = ["prove", "verify", "inspect", "export vkey", "witness check", "setup", "bench kernels", "bench prove"]
+COMMANDS = ["prove", "verify", "inspect", "export vkey", "witness check", "setup", "bench kernels", "bench h2d",
+            "bench prove"]
 KEY, WITNESS = golden("two", "circuit_final.zkey"), golden("two", "witness.wtns")
 R1CS, VKEY = golden("two", "circuit.r1cs"), golden("two", "verification_key.json")
 PUBLIC, PROOF = golden("two", "public.json"), golden("two", "proof.json")
@@ -31,7 +32,7 @@ class Usage(ProgramTest):
         for args, meant in [(["prov"], "cuzk prove"), (["vrify"], "cuzk verify"), (["inspcet"], "cuzk inspect"),
                             (["witness"], "cuzk witness check"), (["witness", "chek"], "cuzk witness check"),
                             (["witnes", "check"], "cuzk witness check"), (["exprt", "vkey"], "cuzk export vkey"),
-                            (["bench"], "cuzk bench kernels or cuzk bench prove"), (["prove", "--jsn"], "--json"),
+                            (["bench"], "cuzk bench kernels or cuzk bench h2d or cuzk bench prove"), (["prove", "--jsn"], "--json"),
                             (["prove", "--witness", "x"], "unknown option --witness"), (["verify", "--vky=x"], "--vkey"),
                             (["prove", "-z"], "unknown option -z"), (["help", "prvoe"], "cuzk prove")]:
             with self.subTest(args=args):
@@ -69,7 +70,20 @@ class Usage(ProgramTest):
                 (["setup", "--r1cs", R1CS, "--zkey", "x"], "say --insecure"),
                 (["setup", "--insecure", "--r1cs", "some/circuit.r1cs"], r"--zkey some/circuit\.insecure\.zkey"),
                 (["setup", "--insecure", "--r1cs", R1CS, "--zkey", "-"], "can't go to standard output"),
+                (["prove", "--backend", "abacus", *files], "--backend abacus: expected cpu or cuda"),
+                (["prove", "--backend", "cpu", "--vram-budget", "8GiB", *files], "--vram-budget needs --backend cuda"),
+                (["prove", "--backend", "cpu", "--device", "1", *files], "--device needs --backend cuda"),
+                (["prove", "--device", "x", *files], "--device x: expected a whole number from 0"),
+                (["prove", "--trace", "-", "--json", *files], "both need standard output"),
                 (["bench", "prove"], "cuzk setup --insecure"),
+                (["bench", "prove", "--synthetic", "--zkey", KEY], "--synthetic makes its own"),
+                (["bench", "prove", "--curve", "bn254", "--zkey", KEY, "--wtns", WITNESS], "--curve needs --synthetic"),
+                (["bench", "prove", "--synthetic", "--curve", "bn128"], "--curve bn128: expected bn254 or bls12_381"),
+                (["bench", "prove", "--synthetic", "--profile", "x"], "--profile x: expected dense, sha or porep"),
+                (["bench", "prove", "--synthetic", "--quotient", "x"], "--quotient x: expected circom or filecoin"),
+                (["bench", "prove", "--synthetic", "--log-constraints", "2"], "--log-constraints 2: expected"),
+                (["bench", "prove", "--synthetic", "--trace", "-"], "trace can't go to standard output"),
+                (["bench", "h2d", "--size", "1GB"], "--size 1GB: expected a size such as 8GiB, 512MiB or"),
                 (["bench", "prove", "--zkey", KEY, "--wtns", WITNESS, "--runs", "0"], "--runs 0: expected"),
                 (["bench", "kernels", "--min-log-n", "9", "--max-log-n", "8"], "above --max-log-n")]:
             with self.subTest(args=args):
@@ -224,6 +238,115 @@ class Prove(ProgramTest):
         self.assertEqual(run("verify", VKEY, public, proof).code, 1)
         result = self.assert_ok(self.prove("two", "--no-check", "--insecure", "--json"))
         self.assertIs(json.loads(result.out)["checked"], False)
+
+
+class Devices(ProgramTest):
+    """Where it is computed, and what there is to tell about it."""
+
+    def gpu(self):
+        """"usable", "missing" (the build could use one), or "unknown" to this build."""
+        result = self.prove("two", "--backend", "cuda")
+        if result.code == 0:
+            return "usable"
+        self.assertEqual(result.code, 5, result)
+        return "unknown" if "this build has no backend" in result.err else "missing"
+
+    def test_the_cpu_is_always_there(self):
+        result = self.assert_ok(self.prove("two", "--backend", "cpu", "--json"))
+        report = json.loads(result.out)
+        self.assertEqual((report["backend"], report["peak_device_bytes"], result.notice), ("cpu", 0, ""))
+        self.assertTrue(report["plan"] and report["device"])
+        self.assert_valid()
+
+    def test_sizes(self):
+        for size in ("8GB", "8 GiB", "GiB", "0", "0GiB", "-1", "1.5GiB", "8gib", "8GiBs", "0x10", "", "17179869184GiB",
+                     "99999999999999999999"):
+            result = self.prove("two", "--backend", "cuda", "--vram-budget", size)
+            self.assert_fails(result, 2, f"--vram-budget {size}: expected a size such as 8GiB, 512MiB or 1073741824$")
+        self.assertEqual(self.listing(), [])
+
+    def test_without_a_gpu_the_cpu_is_used_and_one_line_says_why(self):
+        gpu = self.gpu()
+        if gpu == "usable":
+            self.skipTest("there is a GPU")
+        result = self.assert_ok(self.prove("two", "--json"))
+        self.assertEqual((json.loads(result.out)["backend"], result.err), ("cpu", ""))
+        self.assert_valid()
+        notice = r"cuzk: no usable GPU \(.+\), using the CPU\n" if gpu == "missing" else ""
+        self.assertRegex(result.notice, f"^{notice}$")
+        self.assertEqual(self.assert_ok(self.prove("two", "--quiet")).notice, "")
+        proof, public = self.outputs()
+        self.assertEqual(self.assert_ok(run("verify", VKEY, public, proof)).notice, "") # needs none
+
+    def test_a_gpu_that_is_asked_for_must_be_there(self):
+        gpu = self.gpu()
+        if gpu == "usable":
+            self.skipTest("there is a GPU")
+        for args in (["prove", "--backend", "cuda", KEY, WITNESS, *self.outputs()],
+                     ["setup", "--backend", "cuda", "--insecure", "--r1cs", R1CS, "--zkey", self.folder / "k"],
+                     ["bench", "kernels", "--backend", "cuda"], ["bench", "h2d"]):
+            result = self.assert_fails(run(*args), 5, '"cuda"')
+            self.assertIn("-DCUZK_CUDA=ON" if gpu == "unknown" else "nvidia-smi", result.err)
+        result = self.prove("two", "--vram-budget", "1GiB")
+        self.assert_fails(result, 2, 'budget of GPU memory needs the backend "cuda"')
+        self.assert_fails(self.prove("two", "--device", "1"), 2, 'device other than 0 needs the backend "cuda"')
+        self.assertEqual(self.listing(), [])
+
+    def test_trace(self):
+        trace = self.folder / "trace.json"
+        result = self.assert_ok(self.prove("poseidon_4", "--trace", trace))
+        self.assertIn(f"trace   {trace}", result.out)
+        events = json.loads(trace.read_text())["traceEvents"]
+        lanes = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        spans = [e for e in events if e["ph"] == "X"]
+        self.assertIn("host", lanes.values())
+        self.assertTrue({"ntt", "msm"} <= {e["name"] for e in spans})
+        self.assertTrue(all(e["ts"] >= 0 and e["dur"] >= 0 and e["tid"] in lanes for e in spans))
+        self.assert_valid("poseidon_4")
+        proof, public = self.outputs()
+        printed = self.assert_ok(run("prove", "--trace", "-", KEY, WITNESS, proof, public))
+        self.assertTrue(json.loads(printed.out)["traceEvents"])
+        self.assertIn("total", printed.err)
+
+    def test_trace_is_written_with_the_proof_or_not_at_all(self):
+        trace = self.folder / "trace.json"
+        result = run("prove", "--trace", trace, KEY, self.bad_witness(), *self.outputs())
+        self.assert_fails(result, 4, "does not satisfy")
+        self.assert_fails(self.prove("two", "--trace", self.folder / "no" / "trace"), 5, "No such file")
+        self.assert_fails(self.prove("two", "--trace", "/dev/full"), 5, "/dev/full: .*No space left")
+        for same in (KEY, WITNESS, self.outputs()[0]):
+            self.assert_fails(self.prove("two", "--trace", same), 2, "same file as the")
+        self.assertEqual(self.listing(), ["bad.wtns"])
+
+    def timings(self, result):
+        lines = result.err.splitlines()
+        self.assertTrue(lines)
+        found = [re.fullmatch(r"CUZK_TIMING: (\w+)=(\d+(?:\.\d+)?)", line) for line in lines]
+        self.assertTrue(all(found), lines)
+        return [(match.group(1), float(match.group(2))) for match in found]
+
+    def test_timing_lines(self):
+        result = self.assert_ok(self.prove("poseidon_4", "--json", env={"CUZK_TIMING": "1"}))
+        lines = self.timings(result)
+        timing = dict(lines)
+        self.assertEqual(len(lines), len(timing))
+        self.assertLessEqual({"ntt_kernels_ms", "prep_msm_ms", "msm_ms", "gpu_total_ms", "epilogue_ms", "h2d_bytes"},
+                             set(timing))
+        self.assertLessEqual(timing["gpu_busy_ms"], timing["gpu_total_ms"] + 0.001)
+        reported = json.loads(result.out)["timing"]
+        self.assertEqual(set(reported), set(timing))
+        self.assertTrue(all(abs(reported[key] - timing[key]) < 0.002 for key in timing))
+        for value in ("", "0", None):
+            self.assertEqual(self.assert_ok(self.prove("two", "-q", env={"CUZK_TIMING": value})).err, "")
+        result = run("bench", "prove", "--zkey", KEY, "--wtns", WITNESS, "--runs", "3", env={"CUZK_TIMING": "1"})
+        keys = [key for key, _ in self.timings(self.assert_ok(result))]
+        self.assertEqual(keys.count("gpu_total_ms"), 3)
+
+    def test_timing_keys_are_documented(self):
+        result = self.assert_ok(self.prove("poseidon_4", env={"CUZK_TIMING": "1"}))
+        page = (TOP / "docs/howto/gpu.md").read_text()
+        for key, _ in self.timings(result):
+            self.assertIn(f"`{key}`", page)
 
 
 class Files(ProgramTest):
@@ -402,7 +525,9 @@ class Files(ProgramTest):
 class Streams(ProgramTest):
     def shell(self, redirections, *args):
         command = " ".join([f"'{a}'" for a in (CUZK, *args)])
-        return subprocess.run(["bash", "-c", f"exec {command} {redirections}"], capture_output=True, text=True)
+        result = subprocess.run(["bash", "-c", f"exec {command} {redirections}"], capture_output=True, text=True)
+        result.stderr = split_notice(result.stderr)[1]
+        return result
 
     def test_full_standard_output(self):
         for args in (["--version"], ["--help"], ["help", "prove"], ["prove", "--help"], ["inspect", KEY],
@@ -561,6 +686,17 @@ class OtherCommands(ProgramTest):
         self.assertTrue(all(0 <= s["min_s"] <= s["median_s"] for s in report["stages"]))
         self.assertIn("median", self.assert_ok(run("bench", "prove", "--zkey", KEY, "--wtns", WITNESS)).out)
 
+    def test_bench_prove_of_a_made_up_circuit(self):
+        trace = self.folder / "trace.json"
+        small = ["bench", "prove", "--synthetic", "--log-constraints", "6", "--runs", "2"]
+        for options in ([], ["--curve", "bn254", "--profile", "sha"], ["--profile", "porep", "--quotient", "filecoin"]):
+            lines = self.assert_ok(run(*small, "--json", *options)).out.splitlines()
+            self.assertTrue(lines and all(json.loads(line)["id"] for line in lines), lines)
+        result = self.assert_ok(run(*small, "--trace", trace))
+        ids = [json.loads(line)["id"] for line in self.assert_ok(run(*small, "--json")).out.splitlines()]
+        self.assertEqual(re.findall(r"^id +(\S+)$", result.out, re.M), ids)
+        self.assertTrue(json.loads(trace.read_text())["traceEvents"])
+
     def test_bench_kernels(self):
         small = ["--filter", "ntt", "--min-log-n", "4", "--max-log-n", "4", "--runs", "1"]
         lines = self.assert_ok(run("bench", "kernels", "--json", *small)).out.splitlines()
@@ -657,7 +793,7 @@ class Progress(ProgramTest):
         except OSError: # how a pseudo-terminal says that its other end is closed
             pass
         os.close(ours)
-        return shown.decode()
+        return split_notice(shown.decode())[1]
 
     def test_shown_on_a_terminal(self):
         shown = self.on_terminal()
@@ -708,6 +844,7 @@ class Help(ProgramTest):
         for words in (["bench", "--help"], ["help", "bench"]):
             text = self.assert_ok(run(*words)).out
             self.assertIn("cuzk bench kernels", text)
+            self.assertIn("cuzk bench h2d", text)
             self.assertIn("cuzk bench prove", text)
 
     def test_manual_names_every_option_and_command(self):

@@ -64,8 +64,8 @@ starve() { # number of output files, command...
     [ $n_refused -ge "$n_requests" ]
 }
 
-starve 2 prove --zkey $key --wtns $circuit/witness.wtns --threads 2 --quiet \
-    --proof "$out/proof.json" --public "$out/public.json"
+starve 3 prove --zkey $key --wtns $circuit/witness.wtns --threads 2 --quiet --backend cpu \
+    --proof "$out/proof.json" --public "$out/public.json" --trace "$out/trace.json"
 starve 0 witness check --r1cs $circuit/circuit.r1cs --wtns $circuit/witness.wtns
 starve 1 export vkey --zkey $key --out "$out/vkey.json"
 starve 0 verify --vkey $circuit/verification_key.json --public $circuit/public.json \

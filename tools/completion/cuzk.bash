@@ -21,10 +21,15 @@ _cuzk_argument() {
         --zkey) _cuzk_files .zkey ;;
         --wtns) _cuzk_files .wtns ;;
         --r1cs) _cuzk_files .r1cs ;;
-        --vkey | --proof | --public | --out | -o) _cuzk_files .json ;;
+        --vkey | --proof | --public | --trace | --out | -o) _cuzk_files .json ;;
         --cpu) _cuzk_words "portable adx ifma" ;;
+        --backend) _cuzk_words "cpu cuda" ;;
+        --curve) _cuzk_words "bn254 bls12_381" ;;
+        --profile) _cuzk_words "dense sha porep" ;;
+        --quotient) _cuzk_words "circom filecoin" ;;
         --threads | -t) _cuzk_words "$(seq "$(nproc 2>/dev/null || echo 1)")" ;;
-        --seed | --filter | --min-log-n | --max-log-n | --runs) ;;
+        --seed | --filter | --min-log-n | --max-log-n | --runs | --device | --vram-budget | --size | \
+            --log-constraints) ;;
         *) return 1 ;;
     esac
 }
@@ -32,6 +37,7 @@ _cuzk_argument() {
 _cuzk() {
     local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} options='' first=2
+    local compute="--threads --cpu --backend --device --vram-budget"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         _cuzk_words "prove verify inspect export witness setup bench help --help --version -h -V"
@@ -43,7 +49,7 @@ _cuzk() {
                 case $command in
                     export) _cuzk_words "vkey --help" ;;
                     witness) _cuzk_words "check --help" ;;
-                    bench) _cuzk_words "kernels prove --help" ;;
+                    bench) _cuzk_words "kernels h2d prove --help" ;;
                 esac
                 return
             fi
@@ -59,17 +65,20 @@ _cuzk() {
     _cuzk_argument "$previous" && return
     case $command in
         prove)
-            options="--zkey --wtns --proof --public --r1cs --threads --cpu --json --quiet
+            options="--zkey --wtns --proof --public --r1cs $compute --trace --json --quiet
                      --no-check --insecure --help" ;;
         verify) options="--vkey --public --proof --cpu --json --quiet --help" ;;
         inspect) options="--check --r1cs --threads --cpu --json --help" ;;
         "export vkey") options="--zkey --out --quiet --help" ;;
         "witness check") options="--r1cs --wtns --threads --cpu --json --quiet --help" ;;
         setup)
-            options="--insecure --r1cs --zkey --seed --threads --cpu --json --quiet --help" ;;
+            options="--insecure --r1cs --zkey --seed $compute --json --quiet --help" ;;
         "bench kernels")
-            options="--filter --min-log-n --max-log-n --runs --threads --cpu --json --help" ;;
-        "bench prove") options="--zkey --wtns --runs --threads --cpu --json --quiet --help" ;;
+            options="--filter --min-log-n --max-log-n --runs $compute --json --help" ;;
+        "bench h2d") options="--size --runs --device --json --help" ;;
+        "bench prove")
+            options="--zkey --wtns --synthetic --curve --log-constraints --profile --quotient
+                     --runs $compute --trace --json --quiet --help" ;;
     esac
     if [[ $cur == -* ]]; then
         _cuzk_words "$options"
