@@ -15,7 +15,7 @@
 typedef struct device_memory_options {
     uint64_t limit_bytes;  /* what may be taken of the device; 0 = what device_info says */
     uint64_t pinned_bytes; /* host memory to pin at most; 0 = half of the machine's when the
-                              device copies by itself, else none: then copies start from the heap */
+                              device copies by itself, else none: copies start on the heap */
 } device_memory_options;
 
 typedef struct device_memory { /* Thread: shared (locks inside); the pointers are immutable */
@@ -41,7 +41,7 @@ CUZK_MUST_CHECK cuzk_status device_memory_create(device_memory **out,
 void device_memory_destroy(device_memory *m);
 
 /* Frees copies of keys that no proof uses, the least recently used first, until n_bytes are
- * freed or none is left; returns how many bytes were. (The budget does so when others wait.) */
+ * freed or none is left; returns how many bytes were. (The budget does it when others wait.) */
 uint64_t device_memory_evict(device_memory *m, uint64_t n_bytes);
 
 #endif

@@ -102,10 +102,9 @@ static bool is_possible(const way *w, const proving_key *key) {
 
 /* Nothing that goes by pieces is larger. */
 static size_t largest_piece(const proving_key *key) {
-    const uint64_t whole =
-        larger((uint64_t)key->curve->fr.n_bytes << key->log_domain,
-               larger(key->n_vars * (uint64_t)curve_g2_bytes(key->curve),
-                      key->h.n * (uint64_t)curve_g1_bytes(key->curve)));
+    const uint64_t whole = larger((uint64_t)key->curve->fr.n_bytes << key->log_domain,
+                                  larger(key->n_vars * (uint64_t)curve_g2_bytes(key->curve),
+                                         key->h.n * (uint64_t)curve_g1_bytes(key->curve)));
     size_t piece = PIECE_MAX;
     while (piece / 2 >= PIECE_MIN && piece / 2 >= whole) piece /= 2;
     return piece;

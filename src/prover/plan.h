@@ -6,8 +6,8 @@
  * fastest to the smallest, that fits. Pure functions; needs no device, only a backend's
  * table.
  *
- *   evaluation  on the device (its copy of the matrices; only the packed witness crosses the bus)
- *               or on the host, into pinned memory whose rows cross while later ones are computed
+ *   evaluation  on the device (its matrices; only the packed witness crosses the bus)
+ *               or on the host, into pinned memory; rows cross while later ones are computed
  *   key         kept on the device, or streamed through two pieces in every proof
  *   vectors     a, b, c of the quotient all on the device, or one at a time
  *   order       the witness's sums beside the quotient, or after it */

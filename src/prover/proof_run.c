@@ -72,7 +72,7 @@ void proof_run_drop_spare(proof_run *run) {
     key_lease_drop_own(&run->lease);
 }
 
-/* Operands go after the queues that use them are done, and sets of scalars before their queue. */
+/* Operands go when the queues that use them are done, sets of scalars before their queue. */
 void proof_run_close(proof_run *run) {
     const cuzk_backend *be = run->key->backend;
     if (run->main) (void)be->queue_wait(run->main, NULL);
@@ -118,8 +118,7 @@ static cuzk_status pack_witness(proof_run *run, cuzk_err *err) {
     packed_draft draft = {0};
     CUZK_TRY(packed_draft_init(&draft, run->witness, run->key->n_vars, exec, err));
     const cuzk_status st = proof_run_stage(&run->packed_memory, run, draft.n_bytes, err);
-    if (st == CUZK_OK)
-        packed_draft_pack(&run->packed, run->packed_memory.data, &draft, exec);
+    if (st == CUZK_OK) packed_draft_pack(&run->packed, run->packed_memory.data, &draft, exec);
     packed_draft_fini(&draft);
     return st;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys: what an attached key keeps on its device, who waits for whom, and that all of it goes. */
+/* keys: what an attached key keeps on its device, who waits for whom, and that all of it
+ * goes. */
 #include "keyfixture.h"
 
 #include "keys/staging.h"
