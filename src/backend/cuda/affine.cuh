@@ -225,8 +225,8 @@ static cuzk_status add_pairs(const uint32_t *from, const affine_pairs *pairs,
         from, pairs->first, pairs->second, pairs->count, space->products, space->totals[0], m);
     CUDA_TRY_LAUNCH("forward_kernel", err);
     const unsigned n_inverting = n_blocks < n_inverters ? n_blocks : n_inverters;
-    invert_kernel<C><<<n_inverting, AFFINE_BLOCK, 0, stream>>>(
-        pairs->count, space->totals[0], space->totals[1], m, v);
+    invert_kernel<C><<<n_inverting, AFFINE_BLOCK, 0, stream>>>(pairs->count, space->totals[0],
+                                                               space->totals[1], m, v);
     CUDA_TRY_LAUNCH("invert_kernel", err);
     backward_kernel<C, ENTRIES><<<n_blocks, AFFINE_BLOCK, 0, stream>>>(
         from, pairs->first, pairs->second, pairs->place, pairs->count, space->products,
