@@ -17,9 +17,7 @@
 #define TILE_LOG           CUDA_LOG_BLOCK
 #define STRIDED_LEVELS_MAX 9u /* then a tile is two columns, 64 bytes, wide */
 #define PASSES_MAX         8u
-#ifndef BLOCKS_AT_ONCE
-#define BLOCKS_AT_ONCE 4 /* on a multiprocessor */
-#endif
+#define BLOCKS_AT_ONCE     4 /* on a multiprocessor: 64 registers a thread */
 
 typedef fp<8> fr_t;
 typedef modulus<8> mod_t;
