@@ -158,8 +158,7 @@ template <bool LOW_ONE>
 __device__ __forceinline__ void twist_tile(tile &t, const tile_twist &f, const twist_split &s,
                                            uint32_t n, const mod_t &m) {
     for (uint32_t i = threadIdx.x; i < n; i += BLOCK) {
-        const fr_t v =
-            fr_mul_factor<LOW_ONE>(t.get(i), f.get(i & low_bits(s.log_low)), m);
+        const fr_t v = fr_mul_factor<LOW_ONE>(t.get(i), f.get(i & low_bits(s.log_low)), m);
         t.set(i, fr_mul_factor<LOW_ONE>(v, f.get(s.upper_entry(i)), m));
     }
 }
