@@ -40,7 +40,6 @@ void packed_draft_pack(packed_witness *out, uint8_t *data, const packed_draft *d
                        cuzk_exec *exec);
 void packed_draft_fini(packed_draft *d); /* a zeroed one is fine */
 
-
 /* For witnesses that are small: without a draft to keep, but everything is read twice. How many
  * bytes `data` takes, and packing into just so many. */
 CUZK_MUST_CHECK cuzk_status packed_witness_bytes(size_t *out, const uint8_t *values, size_t n,

@@ -10,7 +10,7 @@ extern "C" cuzk_status cuda_check(cudaError_t code, const char *what, cuzk_err *
     if (code == cudaSuccess) return CUZK_OK;
     int device = -1;
     (void)cudaGetDevice(&device); /* also of one that has failed */
-    (void)cudaGetLastError();     /* an error that can be survived must not meet the next call */
+    (void)cudaGetLastError(); /* an error that can be survived must not meet the next call */
     const bool no_memory = code == cudaErrorMemoryAllocation;
     return cuzk_fail(err, no_memory ? CUZK_ERR_NOMEM : CUZK_ERR_DEVICE, "backend.cuda",
                      "device %d: %s: %s (%s)", device, what, cudaGetErrorString(code),

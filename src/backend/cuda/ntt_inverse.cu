@@ -7,7 +7,8 @@
 /* Two levels on four elements, block b on the wider one. */
 template <bool LOW_ONE, unsigned n>
 __device__ __forceinline__ void split_four(ntt_tile<n> &t, uint32_t at, uint32_t q,
-                                           const cuda_factors &table, uint32_t b, const mod_t &m) {
+                                           const cuda_factors &table, uint32_t b,
+                                           const mod_t &m) {
     const factor<8> c = entry(table, b);
     fr_t x1 = t.get(at + q), x3 = t.get(at + 3 * q);
     butterfly<LOW_ONE>(x1, x3, c, m);
@@ -39,8 +40,8 @@ __device__ __forceinline__ void split_first_four(tile &t, uint32_t at, uint32_t 
 
 /* An odd level out: the widest of the pass. */
 template <bool LOW_ONE>
-__device__ __forceinline__ void split_in_two(tile &t, const cuda_factors &table, uint32_t block,
-                                             uint32_t n, const mod_t &m) {
+__device__ __forceinline__ void split_in_two(tile &t, const cuda_factors &table,
+                                             uint32_t block, uint32_t n, const mod_t &m) {
     for (uint32_t i = threadIdx.x; i < n / 2; i += BLOCK) {
         fr_t a = t.get(i), b = t.get(i + n / 2);
         if (block == 0)
@@ -79,8 +80,8 @@ __device__ __forceinline__ void fill_twist(tile_twist &f, const twist_split &s,
     for (uint32_t e = threadIdx.x; e < s.n; e += BLOCK) {
         const uint32_t at = (uint32_t)(place.at(s.index(e)) - (e < s.n_low ? place.base : 0)),
                        j = at & low_bits(CUDA_LOG_BLOCK),
-                       exponent = (0u - (j * k << net.is_odd)) &
-                                  low_bits(net.log_n + net.is_odd);
+                       exponent =
+                           (0u - (j * k << net.is_odd)) & low_bits(net.log_n + net.is_odd);
         f.set(e, times_power<LOW_ONE>(element_one(m), net.twist, exponent, m), m);
     }
     __syncthreads();
