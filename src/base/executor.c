@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -196,4 +197,26 @@ void cuzk_exec_for(cuzk_exec *exec, size_t n_items, cuzk_exec_fn *fn, void *arg)
     run_items(&l, 0);
     withdraw(exec, &l);
     pthread_cond_destroy(&l.helper_left);
+}
+
+/* ---- copies ---- */
+#define COPY_BYTES ((size_t)1 << 20) /* that one thread takes at a time */
+
+typedef struct copying {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t n_bytes;
+} copying;
+
+static void copy_piece(void *arg, size_t item, unsigned slot) {
+    const copying *c = arg;
+    const size_t begin = item * COPY_BYTES, left = c->n_bytes - begin;
+    (void)slot;
+    memcpy(c->to + begin, c->from + begin, left < COPY_BYTES ? left : COPY_BYTES);
+}
+
+void cuzk_exec_copy(cuzk_exec *exec, void *to, const void *from, size_t n_bytes) {
+    copying c = {to, from, n_bytes};
+    const size_t n_pieces = n_bytes / COPY_BYTES + (n_bytes % COPY_BYTES != 0);
+    cuzk_exec_for(exec, n_pieces, copy_piece, &c);
 }

@@ -24,5 +24,7 @@ unsigned cuzk_exec_n_threads(const cuzk_exec *exec);
  * exec NULL = run inline. */
 typedef void cuzk_exec_fn(void *arg, size_t item, unsigned slot);
 void cuzk_exec_for(cuzk_exec *exec, size_t n_items, cuzk_exec_fn *fn, void *arg);
+/* memcpy by all threads: one alone can't saturate the memory. */
+void cuzk_exec_copy(cuzk_exec *exec, void *to, const void *from, size_t n_bytes);
 
 #endif

@@ -3,8 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#define WAIT_NS    1000000000u
-#define COPY_BYTES ((size_t)1 << 20) /* that one thread copies at a time */
+#define WAIT_NS 1000000000u
 
 cuzk_status staging_acquire(staging *out, device_memory *m, size_t n_bytes, bool is_secret,
                             cuzk_err *err) {
@@ -34,25 +33,6 @@ void staging_release(staging *s) {
     else
         cuzk_free(s->data);
     *s = (staging){0};
-}
-
-/* ---- by several threads, for one alone does not keep the bus busy ---- */
-typedef struct copy_job {
-    uint8_t *to;
-    const uint8_t *from;
-    size_t n_bytes;
-} copy_job;
-
-static void copy_part(void *arg, size_t i, unsigned slot) {
-    const copy_job *job = arg;
-    const size_t at = i * COPY_BYTES, left = job->n_bytes - at;
-    (void)slot;
-    memcpy(job->to + at, job->from + at, left < COPY_BYTES ? left : COPY_BYTES);
-}
-
-static void copy(cuzk_exec *exec, void *to, const void *from, size_t n_bytes) {
-    copy_job job = {to, from, n_bytes};
-    cuzk_exec_for(exec, (n_bytes + COPY_BYTES - 1) / COPY_BYTES, copy_part, &job);
 }
 
 /* ---- ring ---- */
@@ -87,7 +67,7 @@ cuzk_status staging_ring_put(staging_ring *r, unsigned half, cuzk_slice to, cons
                              size_t n_bytes, cuzk_err *err) {
     CUZK_ASSERT(n_bytes <= r->half_bytes);
     uint8_t *at = (uint8_t *)r->host.data + half * r->half_bytes;
-    copy(r->memory->exec, at, from, n_bytes);
+    cuzk_exec_copy(r->memory->exec, at, from, n_bytes);
     return r->memory->backend->upload(r->queues[half], to, at, n_bytes, err);
 }
 

@@ -106,8 +106,9 @@ void setup_circuit_fini(setup_circuit *circuit) {
     *circuit = (setup_circuit){0};
 }
 
-cuzk_status setup_circuit_log_domain(unsigned *out, const curve *c,
-                                     const setup_circuit *circuit, cuzk_err *err) {
+/* log2 of the domain. FORMAT: more rows than the field has domains for. */
+static cuzk_status find_log_domain(unsigned *out, const curve *c, const setup_circuit *circuit,
+                                   cuzk_err *err) {
     const uint64_t rows = (uint64_t)circuit->n_constraints + circuit->n_public + 1;
     unsigned log_domain = 0;
     while ((uint64_t)1 << log_domain < rows) log_domain++;
@@ -199,7 +200,7 @@ static cuzk_status read_circuit(setup_circuit *out, const curve *c, const r1cs_v
                            .n_public = r1cs_n_public(r1cs),
                            .n_constraints = r1cs->n_constraints};
     CUZK_TRY(check_wires(r1cs, err));
-    CUZK_TRY(setup_circuit_log_domain(&log_domain, c, out, err));
+    CUZK_TRY(find_log_domain(&log_domain, c, out, err));
     reading r = {.fr = fr, .circuit = out};
     block_start end;
     r.n_blocks =
@@ -379,7 +380,7 @@ static cuzk_status make_key(setup_key *out, const curve *c, setup_circuit *circu
                      .n_vars = circuit->n_vars,
                      .n_public = circuit->n_public,
                      .n_triplets = circuit->n_triplets};
-    CUZK_TRY(setup_circuit_log_domain(&key.log_domain, c, circuit, err));
+    CUZK_TRY(find_log_domain(&key.log_domain, c, circuit, err));
     key.n_h = setup_h_count(key.quotient, key.log_domain);
     const cuzk_status st = make_with(&key, circuit, t, options, p, err);
     if (st != CUZK_OK) {

@@ -36,10 +36,6 @@ void setup_circuit_fini(setup_circuit *circuit); /* a zeroed one is fine */
 /* Triplet i of either list; value in Montgomery form. */
 void setup_circuit_put(uint8_t *triplets, uint64_t i, uint32_t matrix, uint32_t row,
                        uint32_t column, const field *fr, const uint64_t *value);
-/* log2 of the domain. FORMAT: more rows than the field has domains for. */
-CUZK_MUST_CHECK cuzk_status setup_circuit_log_domain(unsigned *out, const curve *c,
-                                                     const setup_circuit *circuit,
-                                                     cuzk_err *err);
 
 /* ---- the key ---- */
 /* Everything a key consists of. All packed points lie in `points`, in the order of the pointers
@@ -72,8 +68,8 @@ typedef struct setup_options {
     cuzk_trace *trace; /* spans of the queue "setup"; may be NULL */
 } setup_options;
 
-/* Takes the triplets of A and B over when it succeeds. FORMAT (as setup_circuit_log_domain),
- * NOMEM, DEVICE, CANCELLED. */
+/* Takes the triplets of A and B over when it succeeds. FORMAT (more rows than the field has
+ * domains for), NOMEM, DEVICE, CANCELLED. */
 CUZK_MUST_CHECK cuzk_status setup_make(setup_key *out, const curve *c, setup_circuit *circuit,
                                        const setup_trapdoor *t, const setup_options *options,
                                        cuzk_err *err);

@@ -2,6 +2,7 @@
 /* backend/cuda against backend/cpu, through the contract alone: matrices, and witnesses that
  * cross the bus packed. CUZK_TEST_SMALL=1: no large ones. Skipped without a device. */
 #include "backend/backend.h"
+#include "backendside.h"
 #include "base/alloc.h"
 #include "testrand.h"
 
@@ -13,12 +14,6 @@
 #include <cmocka.h>
 
 enum { FR_BYTES = 32, FR_WORDS = 4 };
-
-typedef struct side {
-    const cuzk_backend *be;
-    cuzk_device *dev;
-    cuzk_queue *queue;
-} side;
 
 typedef struct setting {
     testrand rnd;
@@ -33,11 +28,6 @@ typedef struct setting {
         cuzk_err *const err = &err_;                                                          \
         if ((call) != CUZK_OK) fail_msg("%s: %s: %s", #call, err->where, err->text);          \
     } while (0)
-
-static bool is_small(void) {
-    const char *v = getenv("CUZK_TEST_SMALL");
-    return v && *v == '1';
-}
 
 /* ---- matrices ---- */
 typedef enum order { ROWS_IN_ORDER, ROWS_SHUFFLED, B_BEFORE_A } order;
@@ -245,7 +235,7 @@ static void test_cuda__evaluates_as_the_cpu_does_when_values_are_many(void **sta
 /* More than one piece crosses the bus. */
 static void test_cuda__evaluates_as_the_cpu_does_when_large(void **state) {
     setting *s = *state;
-    if (is_small()) skip();
+    if (side_is_small()) skip();
     const size_t n = (size_t)1 << 22;
     for (size_t i = 0; i < 5; i++) {
         const shape k = {n + i - 2,
@@ -332,7 +322,7 @@ static void test_cuda__names_the_first_bad_triplet(void **state) {
 
 static void test_cuda__names_the_first_bad_triplet_when_it_is_in_a_later_piece(void **state) {
     setting *s = *state;
-    if (is_small()) skip();
+    if (side_is_small()) skip();
     check_faults(s, ((size_t)1 << 20) + 2);
 }
 
@@ -405,7 +395,7 @@ static void check_unpack(setting *s, size_t n, unsigned wide) {
 static void test_backends__unpack_what_was_packed(void **state) {
     static const size_t sizes[] = {0, 1, 2, 31, 63, 65, 1023, 1024, 1025, 70000, 1000003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i] > 70000 && is_small()) continue;
+        if (sizes[i] > 70000 && side_is_small()) continue;
         for (unsigned wide = 0; wide <= 4; wide += 2) check_unpack(*state, sizes[i], wide);
     }
 }
@@ -424,20 +414,8 @@ static void test_backends__refuse_to_unpack_when_there_is_no_room(void **state) 
 }
 
 /* ---- setting ---- */
-static void side_init(side *a, const cuzk_backend *be, cuzk_exec *exec) {
-    a->be = be;
-    ok(be->open(&a->dev, &(cuzk_device_options){.index = 0}, exec, err));
-    ok(be->queue_open(&a->queue, a->dev, "test", NULL, err));
-}
-
-static void side_fini(side *a) {
-    a->be->queue_close(a->queue);
-    a->be->close(a->dev);
-}
-
 static int set_up(void **state) {
     static const curve_id ids[] = {CURVE_BN254, CURVE_BLS12_381};
-    const cuzk_backend *cuda;
     cuzk_cpu_level level;
     setting *s;
     ok(cuzk_zalloc(&s, 1, sizeof *s, err));
@@ -445,17 +423,16 @@ static int set_up(void **state) {
     ok(cuzk_cpu_select(&level, NULL, err));
     for (int i = 0; i < 2; i++) curve_init(&s->curves[i], ids[i], level);
     ok(cuzk_exec_create(&s->exec, 0, err));
-    ok(cuzk_backend_find(&cuda, "cuda", err));
-    side_init(&s->cpu, &cuzk_backend_cpu, s->exec);
-    side_init(&s->gpu, cuda, s->exec);
+    side_open(&s->cpu, "cpu", s->exec);
+    side_open(&s->gpu, "cuda", s->exec);
     *state = s;
     return 0;
 }
 
 static int tear_down(void **state) {
     setting *s = *state;
-    side_fini(&s->cpu);
-    side_fini(&s->gpu);
+    side_close(&s->cpu);
+    side_close(&s->gpu);
     cuzk_exec_destroy(s->exec);
     cuzk_free(s);
     return 0;

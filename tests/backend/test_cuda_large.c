@@ -4,6 +4,7 @@
  * them: sums of points whose discrete logarithms are known, values of a polynomial at a few
  * points. Sizes shrink to what the device has memory for. Skipped without a device. */
 #include "backend/backend.h"
+#include "backendside.h"
 #include "base/alloc.h"
 #include "testrand.h"
 
@@ -35,8 +36,6 @@ typedef struct setting {
     fe x; /* where a polynomial is wanted */
 } setting;
 
-static bool is_small(void) { return getenv("CUZK_TEST_SMALL") != NULL; }
-
 static size_t n_chunks(size_t n) { return (n + CHUNK - 1) / CHUNK; }
 
 static size_t chunk_end(size_t n, size_t chunk) {
@@ -56,7 +55,7 @@ static void each_curve(unsigned log_n_max, setting_check *check) {
         curve_init(&s.c, (curve_id)id, level);
         testrand_init(&rnd);
         s.seed = testrand_u64(&rnd);
-        s.n = (size_t)1 << (is_small() ? 10 : log_n_max);
+        s.n = (size_t)1 << (side_is_small() ? 10 : log_n_max);
         assert_int_equal(cuzk_exec_create(&s.exec, 0, NULL), CUZK_OK);
         assert_int_equal(be->open(&s.dev, &(cuzk_device_options){.index = 0}, s.exec, NULL),
                          CUZK_OK);

@@ -5,6 +5,7 @@
  * a sum takes against its bound. Skipped without the backend or a device; with CUZK_TEST_SMALL
  * short, for tools that slow kernels down a hundredfold. */
 #include "backend/backend.h"
+#include "backendside.h"
 #include "base/alloc.h"
 #include "testrand.h"
 
@@ -24,14 +25,6 @@ enum {
     /* From about this size on the device adds buckets in rounds of affine additions. */
     N_ROUNDS = (1 << 20) + 1
 };
-
-static bool is_small(void) { return getenv("CUZK_TEST_SMALL") != NULL; }
-
-typedef struct side {
-    const cuzk_backend *be;
-    cuzk_device *dev;
-    cuzk_queue *queue;
-} side;
 
 typedef struct setting {
     curve c;
@@ -222,18 +215,6 @@ static void check_sum(setting *s, group_id g, size_t first, size_t n, scalars_ki
 }
 
 /* ---- both curves ---- */
-static void open_side(setting *s, side *a, const char *name) {
-    assert_int_equal(cuzk_backend_find(&a->be, name, NULL), CUZK_OK);
-    assert_int_equal(a->be->open(&a->dev, &(cuzk_device_options){.index = 0}, s->exec, NULL),
-                     CUZK_OK);
-    assert_int_equal(a->be->queue_open(&a->queue, a->dev, "test", NULL, NULL), CUZK_OK);
-}
-
-static void close_side(side *a) {
-    a->be->queue_close(a->queue);
-    a->be->close(a->dev);
-}
-
 typedef void setting_check(setting *s, group_id g);
 
 static void each_group(setting_check *check) {
@@ -244,15 +225,15 @@ static void each_group(setting_check *check) {
         assert_int_equal(cuzk_exec_create(&s.exec, 0, NULL), CUZK_OK);
         curve_init(&s.c, (curve_id)id, level);
         testrand_init(&s.rnd);
-        open_side(&s, &s.cpu, "cpu");
-        open_side(&s, &s.gpu, "cuda");
+        side_open(&s.cpu, "cpu", s.exec);
+        side_open(&s.gpu, "cuda", s.exec);
         for (int g = GROUP_G1; g <= GROUP_G2; g++) {
             fill_pool(&s, (group_id)g);
             check(&s, (group_id)g);
             cuzk_free(s.pool[g - 1]);
         }
-        close_side(&s.cpu);
-        close_side(&s.gpu);
+        side_close(&s.cpu);
+        side_close(&s.gpu);
         cuzk_exec_destroy(s.exec);
     }
 }
@@ -264,7 +245,7 @@ static void check_kinds(setting *s, group_id g) {
         for (int scalars = 0; scalars < SCALARS_KINDS; scalars++) {
             for (int points = 0; points < POINTS_KINDS; points++) {
                 /* small: every third pair of kinds of each size */
-                if (is_small() && ((size_t)(scalars + points) + i) % 3) continue;
+                if (side_is_small() && ((size_t)(scalars + points) + i) % 3) continue;
                 check_sum(s, g, sizes[i] / 3, sizes[i], (scalars_kind)scalars,
                           (points_kind)points);
             }
@@ -278,7 +259,7 @@ static void test_cuda_msm__equals_the_cpu_for_scalars_and_points_of_all_kinds(vo
 }
 
 static void check_sizes(setting *s, group_id g) {
-    for (unsigned log = 4; log <= (is_small() ? 10 : 16); log++) {
+    for (unsigned log = 4; log <= (side_is_small() ? 10 : 16); log++) {
         for (int off = -1; off <= 1; off++) {
             check_sum(s, g, 0, ((size_t)1 << log) + (size_t)off,
                       (scalars_kind)(log % 2 ? SCALARS_ANY : SCALARS_EDGES), POINTS_ANY);
@@ -307,7 +288,7 @@ static void check_rounds(setting *s, group_id g) {
         {N_ROUNDS, 15 * N_ROUNDS, SCALARS_UNITS, POINTS_HOLES},
         {0, 4 * N_ROUNDS, SCALARS_ANY, POINTS_ANY},
     };
-    const size_t n_cases = is_small() ? 2 : sizeof cases / sizeof *cases;
+    const size_t n_cases = side_is_small() ? 2 : sizeof cases / sizeof *cases;
     if (g == GROUP_G2) return; /* has no rounds */
     for (size_t i = 0; i < n_cases; i++)
         check_sum(s, g, cases[i].first, cases[i].n, cases[i].scalars, cases[i].points);
@@ -320,8 +301,8 @@ static void test_cuda_msm__equals_the_cpu_when_buckets_are_added_in_rounds(void 
 
 /* A range of a set whose units lie elsewhere. */
 static void check_units_elsewhere(setting *s, group_id g) {
-    const size_t n = is_small() ? 1000 : 2 * N_ROUNDS, first = 15 * (size_t)N_ROUNDS;
-    operands o = {.first = is_small() ? 1000 : first, .n = n};
+    const size_t n = side_is_small() ? 1000 : 2 * N_ROUNDS, first = 15 * (size_t)N_ROUNDS;
+    operands o = {.first = side_is_small() ? 1000 : first, .n = n};
     point expected, got;
     make_operands(s, &o, g, SCALARS_ANY, POINTS_ANY);
     for (size_t i = 0; i < o.first; i++)
@@ -342,7 +323,7 @@ static void test_cuda_msm__equals_the_cpu_when_the_units_are_in_another_range(vo
 static void check_bytes(setting *s, group_id g) {
     static const scalars_kind kinds[] = {SCALARS_ANY, SCALARS_EQUAL, SCALARS_WITNESS,
                                          SCALARS_SMALL, SCALARS_UNITS};
-    const size_t n = is_small() ? 5000 : N_ROUNDS;
+    const size_t n = side_is_small() ? 5000 : N_ROUNDS;
     const uint64_t n_copied = n * (point_packed_bytes(&s->c, g) + FR_BYTES);
     const uint64_t bound = s->gpu.be->msm_bytes(&s->c, g, n) + s->gpu.be->scalars_bytes(n);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -3,6 +3,7 @@
  * without the backend or a device. CUZK_TEST_SMALL leaves the long vectors out, for tools that
  * slow kernels down a hundredfold. */
 #include "backend/backend.h"
+#include "backendside.h"
 #include "base/alloc.h"
 #include "testrand.h"
 
@@ -17,32 +18,12 @@
 
 enum { FR_BYTES = 32, FR_WORDS = 4, NONRESIDUE = 5, N_COSETS = 3 };
 
-typedef struct side {
-    const cuzk_backend *be;
-    cuzk_device *dev;
-    cuzk_queue *queue;
-} side;
-
 typedef struct setting {
     curve c;
     testrand rnd;
     cuzk_exec *exec;
     side cpu, gpu;
 } setting;
-
-static bool is_small(void) { return getenv("CUZK_TEST_SMALL") != NULL; }
-
-static void open_side(setting *s, side *a, const char *name) {
-    assert_int_equal(cuzk_backend_find(&a->be, name, NULL), CUZK_OK);
-    assert_int_equal(a->be->open(&a->dev, &(cuzk_device_options){.index = 0}, s->exec, NULL),
-                     CUZK_OK);
-    assert_int_equal(a->be->queue_open(&a->queue, a->dev, "test", NULL, NULL), CUZK_OK);
-}
-
-static void close_side(side *a) {
-    a->be->queue_close(a->queue);
-    a->be->close(a->dev);
-}
 
 typedef void setting_check(setting *s);
 
@@ -55,11 +36,11 @@ static void each_field(setting_check *check) {
         assert_int_equal(cuzk_exec_create(&s.exec, 0, NULL), CUZK_OK);
         curve_init(&s.c, (curve_id)id, level);
         testrand_init(&s.rnd);
-        open_side(&s, &s.cpu, "cpu");
-        open_side(&s, &s.gpu, "cuda");
+        side_open(&s.cpu, "cpu", s.exec);
+        side_open(&s.gpu, "cuda", s.exec);
         check(&s);
-        close_side(&s.cpu);
-        close_side(&s.gpu);
+        side_close(&s.cpu);
+        side_close(&s.gpu);
         cuzk_exec_destroy(s.exec);
     }
 }
@@ -166,7 +147,7 @@ static void check_domain(setting *s, unsigned log_n, int coset) {
 }
 
 static void check_short_domains(setting *s) {
-    for (unsigned log_n = 0; log_n <= (is_small() ? 10u : 12u); log_n++)
+    for (unsigned log_n = 0; log_n <= (side_is_small() ? 10u : 12u); log_n++)
         for (int coset = 0; coset < N_COSETS; coset++) check_domain(s, log_n, coset);
 }
 
@@ -183,13 +164,13 @@ static void check_long_domains(setting *s) {
 
 static void test_cuda_ntt__equals_the_cpu_on_long_domains(void **state) {
     (void)state;
-    if (is_small()) skip();
+    if (side_is_small()) skip();
     each_field(check_long_domains);
 }
 
 /* On the device alone, so the sizes may be those that the CPU has no time for. */
 static void check_round_trips(setting *s) {
-    const unsigned log_n = is_small() ? 11 : 22;
+    const unsigned log_n = side_is_small() ? 11 : 22;
     const size_t n = (size_t)1 << log_n;
     uint64_t *before = new_values(s, n), *after = new_values(s, n);
     cuzk_domain *domain = open_domain(s, &s->gpu, log_n, 1);
@@ -228,7 +209,7 @@ static uint64_t used_now(side *a) {
 
 static void check_bounds(setting *s) {
     side *a = &s->gpu;
-    for (unsigned log_n = 0; log_n <= (is_small() ? 11u : 20u); log_n++) {
+    for (unsigned log_n = 0; log_n <= (side_is_small() ? 11u : 20u); log_n++) {
         const size_t n = (size_t)1 << log_n;
         uint64_t *v = new_values(s, n);
         const uint64_t used = used_now(a);
@@ -283,7 +264,7 @@ static void check_products(setting *s) {
     static const size_t sizes[] = {0, 1, 2, 255, 256, 257, 5000, (1 << 20) + 1};
     static const int aliases[][OPERANDS] = {{OUT, 0, 1, 2}, {0, 0, 1, 2},   {1, 0, 1, 2},
                                             {2, 0, 1, 2},   {OUT, 0, 0, 0}, {0, 0, 0, 0}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes - is_small(); i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes - side_is_small(); i++) {
         uint64_t *v[OPERANDS], *expected = new_values(s, sizes[i]),
                                *got = new_values(s, sizes[i]);
         fe k;

@@ -291,6 +291,27 @@ static void test_executor__leaves_signals_to_the_callers_threads(void **state) {
     cuzk_exec_destroy(exec);
 }
 
+static void test_executor__copies_every_byte_and_no_more(void **state) {
+    (void)state;
+    enum { N_MAX = (5 << 20) + 3 };
+    static const size_t sizes[] = {0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, N_MAX};
+    cuzk_exec *exec;
+    uint8_t *from, *to;
+    assert_int_equal(cuzk_exec_create(&exec, 4, NULL), CUZK_OK);
+    assert_int_equal(cuzk_alloc(&from, N_MAX, 1, NULL), CUZK_OK);
+    assert_int_equal(cuzk_alloc(&to, N_MAX + 1, 1, NULL), CUZK_OK);
+    for (size_t i = 0; i < N_MAX; i++) from[i] = (uint8_t)(i * 2654435761u >> 13);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(to, 0xa5, N_MAX + 1);
+        cuzk_exec_copy(i % 2 ? exec : NULL, to, from, sizes[i]);
+        assert_memory_equal(to, from, sizes[i]);
+        assert_int_equal(to[sizes[i]], 0xa5);
+    }
+    cuzk_free(from);
+    cuzk_free(to);
+    cuzk_exec_destroy(exec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_executor__runs_each_item_once_for_any_count),
@@ -303,6 +324,7 @@ int main(void) {
         cmocka_unit_test(test_executor__refuses_an_absurd_number_of_threads),
         cmocka_unit_test(test_executor__undoes_everything_when_a_thread_is_refused),
         cmocka_unit_test(test_executor__leaves_signals_to_the_callers_threads),
+        cmocka_unit_test(test_executor__copies_every_byte_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
